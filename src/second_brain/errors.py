@@ -1,0 +1,63 @@
+"""The errors that the product raises on purpose. Each message tells the user what to do."""
+
+
+class SecondBrainError(Exception):
+    """Base of every error raised on purpose; `str(error)` is fit to be shown to a user."""
+
+
+class SettingsError(SecondBrainError):
+    """A setting is wrong: one sentence, exit code 2."""
+
+
+class InvalidInput(SecondBrainError):
+    """A caller's value cannot be used; `field` names the parameter."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class NoteNotFound(SecondBrainError):
+    """No memory has this id."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"No entry found with ID: {id}")
+        self.id = id
+
+
+class EditRefused(SecondBrainError):
+    """The file cannot be edited without risking the user's text; nothing was written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path or 'The note'} was not changed: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class NoteChanged(SecondBrainError):
+    """The file changed on disk since it was read; nothing was written."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was changed meanwhile; nothing was written. Try again.")
+        self.path = path
+
+
+class WriteFailed(SecondBrainError):
+    """The disk refused a write (full, read-only, no permission); the old file is intact."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} could not be written ({reason}); nothing was changed.")
+        self.path = path
+        self.reason = reason
+
+
+class VaultOffline(SecondBrainError):
+    """The vault is not there at the moment (unmounted, moved, permission lost)."""
+
+
+class ModelUnavailable(SecondBrainError):
+    """The embedding model cannot be loaded; recall works by keywords until it can."""
+
+
+class IndexUnavailable(SecondBrainError):
+    """The LanceDB index cannot be read or written at the moment."""

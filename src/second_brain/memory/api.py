@@ -1,0 +1,97 @@
+"""The use cases as one protocol: what server/ and cli/ call, whoever implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from second_brain.memory.model import (
+    Appended,
+    Caller,
+    Connection,
+    Edge,
+    ExportedEntry,
+    Forgotten,
+    Graph,
+    Health,
+    Memory,
+    NoteStatus,
+    RecallAnswer,
+    RecallQuery,
+    Remembered,
+    Stats,
+    Updated,
+    WriteRecord,
+)
+
+
+class Memories(Protocol):
+    """Every method may raise `InvalidInput`, `NoteNotFound` and the other errors of ours."""
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        tags: Sequence[str] = (),
+        source: str = "api",
+        title: str | None = None,
+        caller: Caller = ...,
+    ) -> Remembered: ...
+
+    async def append(self, id: str, addition: str, *, caller: Caller = ...) -> Appended: ...
+
+    async def update(self, id: str, content: str, *, caller: Caller = ...) -> Updated: ...
+
+    async def forget(self, id: str, *, caller: Caller = ...) -> Forgotten: ...
+
+    async def recall(self, query: RecallQuery) -> RecallAnswer: ...
+
+    async def list_recent(
+        self,
+        n: int = 10,
+        *,
+        tag: str | None = None,
+        after: int | None = None,
+        before: int | None = None,
+    ) -> list[Memory]: ...
+
+    async def get(self, id: str) -> Memory: ...
+
+    async def section(self, id: str, heading: str) -> str: ...
+
+    async def link(
+        self, source_id: str, target_id: str, type: str = "relates_to", *, caller: Caller = ...
+    ) -> None: ...
+
+    async def unlink(
+        self, source_id: str, target_id: str, type: str | None = None, *, caller: Caller = ...
+    ) -> int: ...
+
+    async def connections(self, id: str, type: str | None = None) -> list[Connection]: ...
+
+    async def graph(self, seed: str | None = None, limit: int | None = None) -> Graph: ...
+
+    async def set_status(self, id: str, status: str, *, caller: Caller = ...) -> None: ...
+
+    async def count(self) -> int: ...
+
+    async def tags(self) -> list[str]: ...
+
+    async def stats(self) -> Stats: ...
+
+    async def health(self) -> Health: ...
+
+    async def export(self) -> tuple[list[ExportedEntry], list[Edge]]: ...
+
+    async def notes(
+        self,
+        *,
+        path: str | None = None,
+        status: str | None = None,
+        n: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[int, str | None, list[NoteStatus]]: ...
+
+    async def history(self, id: str | None = None, n: int = 20) -> list[WriteRecord]: ...
+
+    async def undo(self, n: int, *, caller: Caller = ...) -> WriteRecord: ...

@@ -1,0 +1,1 @@
+"""The vault: Markdown files and Obsidian's rules. Knows nothing of the index, memory or HTTP."""
