@@ -146,7 +146,7 @@ def test_the_line_ending_is_that_of_the_first_line(data: bytes, eol: bytes) -> N
         ("[[1, 2], [3]]", [[1, 2], [3]]),
         ("{{date:YYYY-MM-DD}}", "{{date:YYYY-MM-DD}}"),
         ("{a: 1, 2: b}", {"a": 1, "2": "b"}),
-        ("|\n  two\n  lines", "two\nlines"),
+        ("|-\n  two\n  lines", "two\nlines"),
     ],
 )
 def test_values_are_typed_as_obsidian_does(yaml: str, value: object) -> None:
