@@ -226,5 +226,9 @@ def test_nothing_raises_and_bounds_are_in_order(query: str, now: datetime) -> No
         assert found.after_ms < found.before_ms
 
 
+def test_a_long_pasted_text_is_no_question() -> None:
+    assert parse("yesterday " + "la " * 2000, NOW).phrase is None
+
+
 def test_a_naive_now_is_local_time() -> None:
     assert parse("today", datetime(2026, 6, 17, 15, 30)).phrase == "today"

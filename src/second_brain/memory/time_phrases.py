@@ -18,6 +18,10 @@ AROUND_DAYS = 3
 """How far "around March 12" reaches to either side."""
 
 
+_MOST_CHARS = 2_000
+"""A longer text is something pasted, not a question with a time in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class TimePhrase:
     """What was understood. `after_ms` and `before_ms` are Unix milliseconds, both inclusive.
@@ -43,7 +47,7 @@ def parse(query: str, now: datetime) -> TimePhrase:
     change of summer time. A naive `now` is taken as the machine's local time.
     """
     moment = now if now.tzinfo is not None else now.astimezone()
-    text = unicodedata.normalize("NFC", query)
+    text = unicodedata.normalize("NFC", query) if len(query) <= _MOST_CHARS else ""
     found: list[tuple[int, int, Span]] = []
     for pattern, meaning in _RULES:
         for match in pattern.finditer(text):
