@@ -171,6 +171,13 @@ def test_a_local_index_is_made_absolute(tmp_path: Path, monkeypatch: pytest.Monk
     assert load_settings(environ={"SECOND_BRAIN_INDEX_URI": "i"}).index.uri == str(tmp_path / "i")
 
 
+def test_a_model_may_be_a_folder_and_is_else_a_name(own_home: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "etc/c.toml", "embedding.model = '../models/mine'\n")
+    assert load_settings(config_file=file).embedding.model == str(tmp_path / "models/mine")
+    assert load_settings({"embedding.model": "~/m"}).embedding.model == str(own_home / "m")
+    assert load_settings({"embedding.model": "some/name"}).embedding.model == "some/name"
+
+
 def test_an_unknown_user_is_one_sentence() -> None:
     with pytest.raises(SettingsError, match=r"^--vault: there is no user .* ~nobody-at-all"):
         load_settings({"vault": "~nobody-at-all/Notes"})

@@ -116,8 +116,7 @@ def _checked(option: Option, value: object, origin: str, base: Path) -> object:
         case Kind.PATH, str() if value.strip() and "\0" not in value:
             value = _absolute(Path(value), base, origin)
         case Kind.TEXT, str():
-            # A local index follows the same rules as the other folders; an address stays as it is.
-            if option.key == "index.uri" and value.strip() and "://" not in value:
+            if _names_a_folder(option, value):
                 value = str(_absolute(Path(value), base, origin))
         case _:
             expected = option.kind if not option.choices else " or ".join(option.choices)
@@ -126,6 +125,13 @@ def _checked(option: Option, value: object, origin: str, base: Path) -> object:
     if complaint:
         raise _wrong(option, origin, complaint, value)
     return value
+
+
+def _names_a_folder(option: Option, value: str) -> bool:
+    """Whether this text is a path after all: a local index, or a model in a folder."""
+    if option.key == "index.uri":
+        return bool(value.strip()) and "://" not in value
+    return option.key == "embedding.model" and value.startswith(("~", "./", "../"))
 
 
 def _check_range(option: Option, value: int, origin: str) -> None:

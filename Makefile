@@ -1,0 +1,72 @@
+# make run      serve the example vault (a copy of it); make run VAULT=~/Notes serves yours
+# make test     all tests
+# make lint     style and types
+# make setup    what the others do first by themselves: .venv, packages, the embedding model
+# make clean    remove .venv, the copy of the example vault and its data, and all caches
+#
+# PYTHON=python3.12      the Python to use, 3.11 or newer
+# TORCH_INDEX=URL        package index for torch only, such as PyTorch's CPU wheel index
+# PORT=8787              the port of make run
+
+PYTHON ?= python3
+TORCH_INDEX ?=
+PORT ?= 8787
+VAULT ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := .run
+INSTALLED := $(VENV)/.installed
+
+ifeq ($(strip $(VAULT)),)
+SERVED := $(RUN)/vault
+SERVE_FLAGS := --data-dir $(RUN)/data
+EXAMPLE := $(RUN)/vault
+else
+SERVED := $(VAULT)
+SERVE_FLAGS :=
+EXAMPLE :=
+endif
+
+.PHONY: setup model run test lint clean
+.DELETE_ON_ERROR:
+
+setup: model
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Second Brain needs Python 3.11 or newer, but $(PYTHON) is" \
+	    "$$($(PYTHON) --version 2>&1 || true)." \
+	    "Name another: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet -c constraints.txt \
+	  $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") torch
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group dev -e .
+	@touch $@
+
+# Done in an instant when the model is there.
+model: $(INSTALLED)
+	@$(BIN)/brain model prepare
+
+# Copied once: what agents and you write into it stays until make clean.
+$(RUN)/vault:
+	@mkdir -p $(RUN)
+	@rm -rf $@.new && cp -R examples/vault $@.new && mv $@.new $@
+
+run: model $(EXAMPLE)
+	@exec $(BIN)/brain serve --vault "$(SERVED)" --port $(PORT) $(SERVE_FLAGS)
+
+test: model
+	$(BIN)/pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) $(RUN) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

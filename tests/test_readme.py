@@ -1,0 +1,43 @@
+"""The README says what the program does: settings, commands, tools."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from second_brain.cli.main import main
+from second_brain.config import markdown_table
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_configuration_table_is_the_programs_own() -> None:
+    assert markdown_table() in README, "put the output of config.markdown_table() into README.md"
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    import click
+
+    listed = re.findall(r"^\| `brain ([a-z ]+?)(?: [A-Z]+)?` \|", README, re.MULTILINE)
+    context = click.Context(main)
+    for command in listed:
+        group: click.Command | None = main
+        for name in command.split():
+            assert isinstance(group, click.Group)
+            group = group.get_command(context, name)
+            assert group is not None, command
+    assert {command.split()[0] for command in listed} == set(main.list_commands(context)) - {
+        "version"
+    }
+
+
+def test_the_make_targets_that_it_names_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_variables_that_it_names_are_settings() -> None:
+    known = set(re.findall(r"SECOND_BRAIN_\w+", markdown_table())) | {"SECOND_BRAIN_CONFIG"}
+    assert set(re.findall(r"SECOND_BRAIN_\w+", README)) <= known
