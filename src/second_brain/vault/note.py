@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Literal
 
 import frontmatter
@@ -143,7 +143,7 @@ def note_created(note: Note, zone: tzinfo | None = None) -> datetime | None:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
-        moment.timestamp()
+        moment.astimezone(UTC)  # the first and last years have no UTC time
     except (ValueError, OverflowError, OSError):
         return None
     return moment

@@ -13,6 +13,7 @@ _INLINE = re.compile(rf"(?<!\S)#([^{_NOT_IN_TAG}]+)")
 _INVALID = re.compile(rf"[{_NOT_IN_TAG}]+")
 _EDGES = re.compile(rf"\A[{_NOT_IN_TAG}]+|[{_NOT_IN_TAG}]+\Z")
 _SLASHES = re.compile(r"//+")
+_SPACED_SLASH = re.compile(r"\s*/\s*")
 _SEPARATORS = re.compile(r"[,\s]+")
 _KEYS = frozenset({"tags", "tag"})
 
@@ -33,7 +34,7 @@ def clean_tag(text: str) -> str:
 
     Empty when nothing is left, or only digits: those are no tag.
     """
-    tag = _INVALID.sub("-", _EDGES.sub("", text))
+    tag = _INVALID.sub("-", _EDGES.sub("", _SPACED_SLASH.sub("/", text)))
     tag = _SLASHES.sub("/", tag).strip("/")
     return tag if _is_tag(tag) else ""
 
