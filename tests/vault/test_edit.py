@@ -1,0 +1,586 @@
+"""Surgical edits: what was not asked to change stays, byte by byte."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from second_brain.errors import EditRefused
+from second_brain.vault.edit import (
+    add_to_list,
+    append_text,
+    new_note,
+    remove_from_list,
+    replace_body,
+    set_properties,
+)
+from second_brain.vault.frontmatter import read_properties, split
+from second_brain.vault.model import PropertyValue
+from second_brain.vault.yaml_text import written
+
+ID = {"second-brain-id": "m-1"}
+
+
+def values(data: bytes) -> dict[str, PropertyValue]:
+    return read_properties(split(data).yaml.decode())[0]
+
+
+# Notes as people have them. Each entry is one property's lines with what follows it.
+
+ENTRIES = [
+    "title: 'It''s here'   # side note\n",
+    "# a comment of its own\n",
+    "\n",
+    "date: 2026-03-16\nat: 2026-03-16T10:30:00\n",
+    "start: 10:00\nzip: 01234\ncountry: no\nversion: 1.10\n",
+    'related: "[[Mast]]"\n',
+    "up: [[Home]]\nchild: [ [[Work]], [[Biases Two]] ]\n",
+    "text: |\n  first\n\n  # not a comment\n",
+    "kept: |+\n  first\n\n\n",
+    "folded: >-\n    one\n    two\n  # a comment behind\n",
+    "long: one\n  two\n  three # why\n",
+    'quoted: "one\n  two"\n',
+    "anchor: &a [x, y]\nalias: *a\n",
+    "empty:\n",
+    "nothing: ~\n",
+    "nested:\n  deep:\n    - 1\n    # inside\n    - 2\n",
+    "list:\n- zero\n- indent\n",
+    "emoji: 🚀 été\n",
+    "'quoted key': yes\n",
+    "Tight:   spaced   \n",
+    "url: http://e.org/#x\n",
+]
+TAGS = [
+    "",
+    "tags:\n  - brain\n  - boat\n",
+    "tags:\n    - brain # why\n    # between\n    - boat\n    # after\n",
+    "tags:\n- brain\n\n- boat\n",
+    "tags: [brain, \"two words\", 'c']  # flow\n",
+    "tags: [ brain ]\n",
+    "tags: [\n  brain,\n  boat,\n]\n",
+    "Tags: [brain]\n",
+    "tags: []\n",
+    "TAGS:\n  - '#brain'\n  -\n  - 2023\n",
+]
+BODIES = [
+    "",
+    "x\n",
+    "no final newline",
+    "\n\n    indented code first\n\nlast line\n\n\n",
+    "---\n\nParagraph\n\n---\n\nmore\n",
+    "# H\n\n---\nk: v\n---\n",
+    "trailing  \n...\n",
+    "---",
+]
+
+
+ANY_TAGS = st.sampled_from(TAGS)
+
+
+@st.composite
+def notes(draw: st.DrawFn, tags: st.SearchStrategy[str] = ANY_TAGS) -> bytes:
+    body = draw(st.sampled_from(BODIES))
+    before = draw(st.lists(st.sampled_from(ENTRIES), max_size=4, unique=True))
+    after = draw(
+        st.lists(st.sampled_from([e for e in ENTRIES if e not in before]), max_size=3, unique=True)
+    )
+    fence = draw(st.sampled_from(["---\n", "---\n", "---  \n"]))
+    block = "".join(before) + draw(tags) + "".join(after)
+    text = f"---\n{block}{fence}{body}" if block or draw(st.booleans()) else body
+    data = text.replace("\n", draw(st.sampled_from(["\n", "\n", "\r\n"]))).encode()
+    if draw(st.booleans()) and text.endswith("\n---\n"):
+        data = data.rstrip(b"\r\n")
+    return (b"\xef\xbb\xbf" if draw(st.booleans()) else b"") + data
+
+
+SCALARS = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(
+        ["[[Old plan]]", "no", "12:30", "2026-03-16", "a: b", "#x", "- a", "null", " x "]
+    ),
+    st.integers(-(10**12), 10**12),
+    st.booleans(),
+)
+VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=3))
+OWN = st.sampled_from(["second-brain-id", "second-brain-source", "supersedes"])
+
+
+def is_insertion(before: bytes, after: bytes) -> bool:
+    """Whether `after` is `before` with one run of bytes put in."""
+    head = 0
+    while head < len(before) and before[head] == after[head]:
+        head += 1
+    tail = len(before) - head
+    return len(after) >= len(before) and before[head:] == after[len(after) - tail :]
+
+
+@given(notes(), OWN, VALUES)
+def test_a_new_property_is_one_insertion_that_reads_back_and_can_be_undone(
+    data: bytes, key: str, value: PropertyValue
+) -> None:
+    edited = set_properties(data, {key: value})
+    assert is_insertion(data, edited)
+    assert values(edited)[key] == value
+    assert {k: v for k, v in values(edited).items() if k != key} == values(data)
+    before, after = split(data), split(edited)
+    assert (after.body, after.bom) == (before.body, before.bom)
+    assert set_properties(edited, {key: value}) == edited
+    if before.yaml or not before.opening:
+        assert set_properties(edited, {key: None}) == data
+
+
+@given(
+    notes(),
+    st.sampled_from(
+        [
+            "title",
+            "text",
+            "kept",
+            "folded",
+            "long",
+            "quoted",
+            "nested",
+            "list",
+            "empty",
+            "nothing",
+            "Tight",
+            "quoted key",
+            "related",
+            "up",
+            "tags",
+            "alias",
+        ]
+    ),
+    VALUES,
+)
+def test_a_replaced_property_leaves_all_other_lines_alone(
+    data: bytes, key: str, value: PropertyValue
+) -> None:
+    assume(key in values(data) and value != [""])
+    try:
+        edited = set_properties(data, {key: value})
+    except EditRefused:
+        assert key == "tags"
+        return
+    expected = (
+        [v.lstrip("#").strip() if isinstance(v, str) else v for v in value]
+        if key == "tags" and isinstance(value, list)
+        else value
+    )
+    assert values(edited)[key] == expected
+    old, new = split(data), split(edited)
+    assert (old.bom, old.opening, old.closing, old.body) == (
+        new.bom,
+        new.opening,
+        new.closing,
+        new.body,
+    )
+    assert {k: v for k, v in values(edited).items() if k != key} == {
+        k: v for k, v in values(data).items() if k != key
+    }
+    for line in (b"# a comment of its own", b"  # a comment behind", b"    # after"):
+        assert edited.count(line) == data.count(line)
+    assert set_properties(edited, {key: value}) == edited
+
+
+@given(
+    notes(),
+    st.sampled_from(
+        ["title", "text", "kept", "folded", "long", "nested", "list", "empty", "Tight", "up"]
+    ),
+)
+def test_a_removed_property_takes_only_its_own_lines(data: bytes, key: str) -> None:
+    assume(key in values(data))
+    edited = set_properties(data, {key: None})
+    assert {k: v for k, v in values(data).items() if k != key} == values(edited)
+    assert split(edited).body == split(data).body
+    lines = split(data).yaml.splitlines(keepends=True)
+    left = split(edited).yaml.splitlines(keepends=True)
+    rest = iter(lines)
+    assert all(line in rest for line in left)
+
+
+LISTS = st.sampled_from([each for each in TAGS if each])
+NEW_TAGS = st.lists(
+    st.sampled_from(
+        ["new", "brain/work", "three words", "été", "1990s", "a,b", "x: y", "[[N]]", "no"]
+    ),
+    min_size=1,
+    max_size=3,
+    unique=True,
+)
+
+
+@given(notes(LISTS), NEW_TAGS)
+def test_items_are_added_to_a_list_as_it_is_written_and_taken_out_again(
+    data: bytes, items: list[str]
+) -> None:
+    edited = add_to_list(data, "tags", items)
+    assert is_insertion(data, edited)
+    (key,) = [k for k in values(data) if k.casefold() == "tags"]
+    old = values(data)[key]
+    assert isinstance(old, list)
+    assert values(edited) == values(data) | {key: [*old, *items]}
+    assert add_to_list(edited, "tags", [item.upper() for item in items]) == edited
+    assert remove_from_list(edited, "tags", items) == data
+    assert split(edited).body == split(data).body
+
+
+@given(notes(st.just("")), NEW_TAGS)
+def test_a_list_that_was_not_there_comes_and_goes(data: bytes, items: list[str]) -> None:
+    edited = add_to_list(data, "tags", [f"#{item}" for item in items])
+    assert values(edited)["tags"] == items
+    if split(data).yaml or not split(data).opening:
+        assert remove_from_list(edited, "tags", items) == data
+
+
+@given(notes(LISTS))
+def test_a_tag_that_a_user_wrote_can_be_taken_out(data: bytes) -> None:
+    edited = remove_from_list(data, "tags", ["BRAIN", "absent"])
+    left = [v for k, v in values(edited).items() if k.casefold() == "tags"]
+    assert "brain" not in str(left)
+    others = {k: v for k, v in values(data).items() if k.casefold() != "tags"}
+    assert {k: v for k, v in values(edited).items() if k.casefold() != "tags"} == others
+    assert split(edited).body == split(data).body
+    assert edited.count(b"#") >= data.count(b"#") - 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tags: brain", "tags:\n  - brain\n  - new"),
+        ("tags: brain, boat # why", "tags: # why\n  - brain\n  - boat\n  - new"),
+        ("tags: '#brain boat'", "tags:\n  - brain\n  - boat\n  - new"),
+        ("tags:", "tags:\n  - new"),
+        ("tags: # soon", "tags: # soon\n  - new"),
+        ("tags: []", "tags: [new]"),
+        ("tags: [a,b,]", "tags: [a,b, new,]"),
+        ("Tags: [a]", "Tags: [a, new]"),
+        ("tags:\n- a\n-   b", "tags:\n- a\n-   b\n- new"),
+        ("tags: [brain, NEW]", "tags: [brain, NEW]"),
+    ],
+)
+def test_adding_a_tag(before: str, after: str) -> None:
+    data = f"---\n{before}\nz: 1\n---\nx".encode()
+    assert add_to_list(data, "tags", ["#new"]) == f"---\n{after}\nz: 1\n---\nx".encode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tags: gone\n", ""),
+        ("tags: gone, b\n", "tags:\n  - b\n"),
+        ("tags: [gone]\n", "tags: []\n"),
+        ("tags: [gone, b]\n", "tags: [b]\n"),
+        ("tags: [a, Gone, b, gone]\n", "tags: [a, b]\n"),
+        ("tags:\n  - gone # why\n  # b is next\n  - b\n", "tags:\n  # b is next\n  - b\n"),
+        ("tags:\n  - gone\n", ""),
+        ("tags:\n  -\n  - gone\n", "tags:\n  -\n"),
+        ("tags: [other]\n", "tags: [other]\n"),
+        ("", ""),
+    ],
+)
+def test_removing_a_tag(before: str, after: str) -> None:
+    data = f"---\n{before}z: 1\n---\nx".encode()
+    assert remove_from_list(data, "tags", ["gone"]) == f"---\n{after}z: 1\n---\nx".encode()
+
+
+def test_relations_are_quoted_links_and_compared_as_they_are() -> None:
+    data = set_properties(b"text\n", {"supersedes": ["[[Old plan]]"]})
+    assert data == b'---\nsupersedes:\n  - "[[Old plan]]"\n---\ntext\n'
+    more = add_to_list(data, "supersedes", ["[[old plan]]", "[[Old plan]]"])
+    assert values(more)["supersedes"] == ["[[Old plan]]", "[[old plan]]"]
+    single = b'---\nsupersedes: "[[A]]"\nup: [[B]]\n---\n'
+    assert values(add_to_list(single, "supersedes", ["[[C]]"]))["supersedes"] == ["[[A]]", "[[C]]"]
+    assert values(add_to_list(single, "up", ["[[C]]"]))["up"] == ["[[B]]", "[[C]]"]
+
+
+def test_a_value_on_one_line_keeps_its_comment_and_its_spacing() -> None:
+    data = b"---\nsecond-brain-status:   draft   # of mine\nz: 1\n---\n"
+    assert set_properties(data, {"second-brain-status": "canonical"}) == (
+        b"---\nsecond-brain-status:   canonical   # of mine\nz: 1\n---\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"---\ntitle: Harbour: phase two\ntags:\n  - brain\n---\nx\n", "not valid YAML"),
+        (b"---\na: 1\na: 2\n---\nx", "twice"),
+        (b"---\n{a: 1, b: 2}\n---\nx", "one a line"),
+        (b'---\n{"a": 1}\n---\nx', "one a line"),
+        (b"---\na: 1\n", "never closed"),
+        (b"---\na: 1\n...\n---\nx", "document marker"),
+        (b"---\na:\n\t- b\n---\nx", "not valid YAML"),
+        (b"---\nup: [[A]], [[B]]\n---\nx", "not valid YAML"),
+        (b"---\ntags: [memory]\n---\ncaf. \xe9 end\n", "UTF-8"),
+        ("# memory".encode("utf-16"), "not"),
+        (b"a\0b", "not a text file"),
+        (b"---\n? [a, b]\n: c\n---\nx", "one a line"),
+    ],
+)
+def test_what_cannot_be_edited_safely_is_refused(data: bytes, why: str) -> None:
+    with pytest.raises(EditRefused, match=why):
+        set_properties(data, ID)
+    with pytest.raises(EditRefused):
+        add_to_list(data, "tags", ["new"])
+
+
+def test_a_property_that_others_refer_to_is_not_taken_away() -> None:
+    data = b"---\na: &x [1]\nb: *x\n---\n"
+    with pytest.raises(EditRefused):
+        set_properties(data, {"a": None})
+    assert set_properties(data, ID).startswith(
+        b"---\na: &x [1]\nb: *x\nsecond-brain-id: m-1\n---\n"
+    )
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [["a"]], float("nan"), "half \ud83d", [None]])
+def test_values_that_a_property_cannot_hold_are_refused(value: PropertyValue) -> None:
+    with pytest.raises(EditRefused):
+        set_properties(b"x", {"second-brain-id": value})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n\nParagraph\n\n---\n\nSecond\n",
+        "---\nOnly prose\n---\nBody\n",
+        "---\n- a\n---\nx",
+        "----\nx: y\n---\n",
+        "\n---\na: 1\n---\n",
+    ],
+)
+def test_rules_are_not_frontmatter_and_stay_as_the_tail(text: str) -> None:
+    edited = set_properties(text.encode(), ID)
+    assert edited == b"---\nsecond-brain-id: m-1\n---\n" + text.encode()
+    assert set_properties(edited, ID) == edited
+    assert set_properties(edited, {"second-brain-id": None}) == text.encode()
+
+
+def test_fences_stay_where_the_text_would_become_properties() -> None:
+    data = b"---\na: 1\n---\n---\nb: 2\n---\nx"
+    assert set_properties(data, {"a": None}) == b"---\n---\n---\nb: 2\n---\nx"
+
+
+def test_a_bom_and_windows_line_ends_are_kept() -> None:
+    edited = set_properties(b"\xef\xbb\xbfline\r\nline", {"second-brain-related": ["[[A]]"]})
+    assert edited == (
+        b'\xef\xbb\xbf---\r\nsecond-brain-related:\r\n  - "[[A]]"\r\n---\r\nline\r\nline'
+    )
+
+
+@given(
+    st.one_of(
+        st.text(max_size=30),
+        st.from_regex(r"[-+]?[0-9a-fox_:.eE-]{1,9}"),
+        st.sampled_from(
+            [
+                "y",
+                "N",
+                "Yes",
+                "on",
+                "Null",
+                "NaN",
+                ".inf",
+                "0o7",
+                "1e3",
+                "=",
+                "<<",
+                "12:30:45",
+                "?",
+                "? a",
+                "a\x85b",
+                "\u2028",
+                "\ufeff",
+            ]
+        ),
+    )
+)
+def test_any_text_means_itself_in_both_versions_of_yaml(text: str) -> None:
+    for template in ("k: {}\n", "k:\n  - {}\n", "k: [{}, z]\n"):
+        block = template.format(written(text))
+        expected = {"k: {}\n": text, "k:\n  - {}\n": [text]}.get(template, [text, "z"])
+        assert read_properties(block) == ({"k": expected}, ())
+        read = yaml.safe_load(block)["k"]
+        if isinstance(read, list):
+            assert isinstance(expected, list)
+            read, expected = read[0], expected[0]
+        assert read == expected or isinstance(read, dt.date)
+
+
+def test_plain_where_it_is_safe_and_dates_as_obsidian_writes_them() -> None:
+    assert written("Claude Code") == "Claude Code"
+    assert written("été/日本語") == "été/日本語"
+    assert written("2026-03-16T10:30:00Z") == "2026-03-16T10:30:00Z"
+    assert written("🚀") == '"🚀"'
+    assert written("no") == '"no"'
+    assert written("[[A]]") == '"[[A]]"'
+
+
+@pytest.mark.parametrize(
+    ("data", "addition", "result"),
+    [
+        ("", "new", "new"),
+        ("text", "new", "text\n\nnew"),
+        ("text\n", "new\n", "text\n\nnew\n"),
+        ("text\n\n", "new", "text\n\nnew"),
+        ("text\n\n\n", "new", "text\n\n\nnew"),
+        ("text\n  ", "new", "text\n  \nnew"),
+        ("---\na: 1\n---\n", "new", "---\na: 1\n---\nnew"),
+        ("---\na: 1\n---", "new", "---\na: 1\n---\nnew"),
+        ("---\na: 1\n---\n\n", "new", "---\na: 1\n---\n\nnew"),
+        ("a\r\nb", "one\ntwo\n", "a\r\nb\r\n\r\none\r\ntwo\r\n"),
+        ("a\n", "  keeps  \n\tits #spaces ", "a\n\n  keeps  \n\tits #spaces "),
+        ("", "---\na: 1\n---\n", "\n---\na: 1\n---\n"),
+        ("---\nProse\n---\n", "x", "---\nProse\n---\n\nx"),
+    ],
+)
+def test_appended_text_stands_alone(data: str, addition: str, result: str) -> None:
+    assert append_text(data.encode(), addition) == result.encode()
+
+
+@given(notes(), st.text(st.characters(codec="utf-8"), max_size=40))
+def test_appending_only_adds_at_the_end(data: bytes, addition: str) -> None:
+    edited = append_text(data, addition)
+    assert edited.startswith(data)
+    assert split(edited).yaml == split(data).yaml
+    added = edited[len(data) :].decode()
+    assert (
+        added.lstrip("\r\n").replace("\r\n", "\n")
+        == addition.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
+        or "\r" in added
+    )
+
+
+def test_an_addition_that_would_close_an_open_fence_is_refused() -> None:
+    with pytest.raises(EditRefused):
+        append_text(b"---\na: 1\n", "b: 2\n\n---\n")
+    with pytest.raises(EditRefused):
+        append_text(b"caf\xe9", "x")
+
+
+@given(notes(), st.sampled_from(["", "new\n", "a\r\nb", "---\n\nrule\n\n---\n", "\n\n  x"]))
+def test_a_replaced_body_is_exact_and_the_frontmatter_stays(data: bytes, body: str) -> None:
+    edited = replace_body(data, body)
+    before, after = split(data), split(edited)
+    assert after.body == body.encode()
+    assert (after.bom, after.opening, after.yaml) == (before.bom, before.opening, before.yaml)
+    assert replace_body(edited, body) == edited
+
+
+def test_a_body_that_would_become_properties_is_refused() -> None:
+    with pytest.raises(EditRefused):
+        replace_body(b"plain", "---\na: 1\n---\nx")
+    assert replace_body(b"---\nb: 2\n---\nx", "---\na: 1\n---\n").endswith(b"---\n---\na: 1\n---\n")
+
+
+def test_a_new_note_is_a_block_and_the_body_as_given() -> None:
+    body = "Our palette uses #1a1a2e\r\n\n  exactly\n\n"
+    data = new_note(
+        {
+            "second-brain-id": "m-1",
+            "created": "2026-03-16T10:30:00",
+            "tags": ["#brain", "two-words"],
+            "second-brain-status": None,
+            "second-brain-importance": 3,
+            "supersedes": ["[[Old: plan]]"],
+        },
+        body,
+    )
+    assert data.decode() == (
+        "---\nsecond-brain-id: m-1\ncreated: 2026-03-16T10:30:00\ntags:\n  - brain\n  - two-words\n"
+        'second-brain-importance: 3\nsupersedes:\n  - "[[Old: plan]]"\n---\n' + body
+    )
+
+
+@given(st.dictionaries(OWN, VALUES), st.text(st.characters(codec="utf-8"), max_size=60))
+def test_any_new_note_reads_back(properties: dict[str, PropertyValue], body: str) -> None:
+    assume("\0" not in body)
+    data = new_note(properties or ID, body)
+    assert split(data).body == body.encode()
+    assert values(data) == (properties or ID)
+
+
+def test_new_text_that_looks_like_properties_is_text_when_there_are_some() -> None:
+    assert split(new_note(ID, "---\na: 1\n---\n")).body == b"---\na: 1\n---\n"
+    with pytest.raises(EditRefused):
+        new_note({}, "---\na: 1\n---\n")
+
+
+# Real and hostile notes: refusing is always allowed, damage never.
+
+
+def survives(data: bytes) -> None:
+    edits: list[Callable[[bytes], bytes]] = [
+        lambda d: set_properties(d, ID),
+        lambda d: set_properties(d, {"a": "new"}),
+        lambda d: set_properties(d, {"a": None}),
+        lambda d: add_to_list(d, "tags", ["new"]),
+        lambda d: remove_from_list(d, "tags", ["a"]),
+    ]
+    for edit in edits:
+        try:
+            edited = edit(data)
+        except EditRefused:
+            continue
+        assert split(edited).body == split(data).body
+        touched = {"second-brain-id", "a", "tags"}
+        assert {k: v for k, v in values(edited).items() if k.casefold() not in touched} == {
+            k: v for k, v in values(data).items() if k.casefold() not in touched
+        }
+        assert edit(edited) == edited
+
+
+PIECES = [
+    "a",
+    "tags",
+    "b",
+    ":",
+    " ",
+    "\n",
+    "\n",
+    "- ",
+    "  ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "#",
+    "&x ",
+    "*x",
+    "|",
+    ">",
+    "'",
+    '"',
+    "\t",
+    "---\n",
+    "...\n",
+    "? ",
+    "!!str ",
+    "%",
+    "\r\n",
+    "\u2028",
+    "x: 1\n",
+    "tags:\n  - a\n",
+]
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_hostile_blocks_are_edited_rightly_or_refused(block: str) -> None:
+    survives(f"---\n{block}\n---\nbody\n".encode())
+
+
+def test_the_notes_of_reported_bugs_keep_their_bytes() -> None:
+    path = Path(__file__).parent / "bug_notes.json"
+    for text in json.loads(path.read_text(encoding="utf-8")):
+        survives(text.encode())
