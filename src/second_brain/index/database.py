@@ -1,0 +1,217 @@
+"""One SQLite file as both stores use it: opened safely, one connection, errors said in words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from second_brain.errors import SecondBrainError, WriteFailed
+
+Value = str | int | float | bytes | None
+
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_REFUSED = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_PERM,
+    }
+)
+
+
+class StoreDamaged(SecondBrainError):
+    """The file is not a database that can be read; what it held must be rebuilt or is lost."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} cannot be read ({reason}).")
+        self.path = path
+
+
+class StoreTooNew(SecondBrainError):
+    """A newer version of this program wrote the file; it was left as it is."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} was written by a newer version of this program. Update it.")
+        self.path = path
+
+
+class Database:
+    """A connection in WAL mode that any thread may use, one at a time.
+
+    `transaction()` may be nested: the outermost commits. Damage found later raises StoreDamaged, a
+    disk that refuses raises WriteFailed; constraint errors stay sqlite3.IntegrityError.
+    """
+
+    def __init__(
+        self, path: Path, *, schema: str, version: int, synchronous: Literal["NORMAL", "FULL"]
+    ) -> None:
+        """Opens or creates. Raises StoreDamaged, StoreTooNew, WriteFailed."""
+        self.path = path
+        self._lock = threading.RLock()
+        self._depth = 0
+        with self._errors():
+            _create_private(path)
+            self._connection = sqlite3.connect(
+                path, timeout=5.0, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._errors():
+                self._prepare(schema, version, synchronous)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, schema: str, version: int, synchronous: str) -> None:
+        found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if found > version:
+            raise StoreTooNew(self.path)
+        # Must precede the first table, so that pruning gives the space back.
+        self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute(f"PRAGMA synchronous = {synchronous}")
+        self._connection.execute("PRAGMA busy_timeout = 5000")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        verdict = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise StoreDamaged(self.path, verdict)
+        if found != version:
+            script = f"BEGIN IMMEDIATE; {schema}; PRAGMA user_version = {version}; COMMIT;"
+            self._connection.executescript(script)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing, for the calling thread; other threads wait."""
+        with self._lock:
+            self._depth += 1
+            try:
+                if self._depth > 1:
+                    yield
+                    return
+                with self._errors():
+                    self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                    with self._errors():
+                        self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                    raise
+            finally:
+                self._depth -= 1
+
+    @contextmanager
+    def relaxed(self) -> Iterator[None]:
+        """A transaction that does not wait for the disk: a power cut may undo it, nothing else."""
+        with self._lock:
+            if self._depth:
+                with self.transaction():
+                    yield
+                return
+            level = self._connection.execute("PRAGMA synchronous").fetchone()[0]
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                with self.transaction():
+                    yield
+            finally:
+                self._connection.execute(f"PRAGMA synchronous = {level}")
+
+    def rows(self, sql: str, values: Sequence[Value] = ()) -> list[tuple[Value, ...]]:
+        with self._lock, self._errors():
+            return self._connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Value] = ()) -> tuple[Value, ...] | None:
+        with self._lock, self._errors():
+            found: tuple[Value, ...] | None = self._connection.execute(sql, values).fetchone()
+            return found
+
+    def number(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """The single number that a query such as `SELECT count(*)` gives; NULL is 0."""
+        found = self.row(sql, values)
+        return int(found[0] or 0) if found else 0
+
+    def run(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """Executes one statement; the number of rows that it changed."""
+        with self._lock, self._errors():
+            return self._connection.execute(sql, values).rowcount
+
+    def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """Executes one INSERT; the new row's number."""
+        with self._lock, self._errors():
+            number = self._connection.execute(sql, values).lastrowid
+            assert number is not None
+            return number
+
+    def run_many(self, sql: str, values: Iterable[Sequence[Value]]) -> int:
+        with self._lock, self._errors():
+            return self._connection.executemany(sql, values).rowcount
+
+    def shrink(self) -> None:
+        """Gives pages that are no longer used back to the file system."""
+        with self._lock, self._errors():
+            # Each step frees one page, and execute() takes a single step.
+            self._connection.executescript("PRAGMA incremental_vacuum")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            primary = code & 0xFF if isinstance(code, int) else None
+            if primary in _DAMAGED:
+                raise StoreDamaged(self.path, str(error)) from error
+            if primary in _REFUSED:
+                raise WriteFailed(str(self.path), str(error)) from error
+            raise
+        except OSError as error:
+            raise WriteFailed(str(self.path), error.strerror or str(error)) from error
+
+
+def chunked(values: Iterable[str], size: int = 500) -> Iterator[list[str]]:
+    """Lists of at most `size`: SQLite bounds the variables of one statement."""
+    batch: list[str] = []
+    for value in values:
+        batch.append(value)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def marks(values: Sequence[object]) -> str:
+    """`?,?,?` for an IN list."""
+    return ",".join("?" * len(values))
+
+
+def set_aside(path: Path, suffix: str) -> Path:
+    """Moves an unreadable database (with its WAL) out of the way, replacing an earlier one."""
+    target = path.with_name(f"{path.name}.{suffix}")
+    for tail in ("-wal", "-shm"):
+        path.with_name(path.name + tail).unlink(missing_ok=True)
+    path.replace(target)
+    return target
+
+
+def _create_private(path: Path) -> None:
+    """Creates the file readable by its owner alone before anything is written to it.
+
+    SQLite gives the WAL and shared-memory files the mode of the database.
+    """
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags, 0o600)
+    os.close(descriptor)

@@ -1,0 +1,186 @@
+"""The edges of the catalogue: what links to what, and walks along them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
+
+from second_brain.index.database import Database, chunked, marks
+from second_brain.index.rows import EDGE_COLUMNS, EdgeRow, edge_row, edge_values
+
+SCHEMA = """
+CREATE TABLE edges (
+  source_id TEXT NOT NULL, target TEXT NOT NULL, target_key TEXT NOT NULL, type TEXT NOT NULL,
+  property TEXT NOT NULL, provenance TEXT NOT NULL, weight REAL NOT NULL, created INTEGER NOT NULL,
+  target_path TEXT, target_id TEXT,
+  PRIMARY KEY (source_id, target, type, property)
+) WITHOUT ROWID;
+CREATE INDEX edges_target ON edges (target_id, source_id);
+CREATE INDEX edges_key ON edges (target_key);
+CREATE INDEX edges_path ON edges (target_path)
+"""
+
+
+class Resolution(NamedTuple):
+    """What `target`, written in the note `source_id`, means now; None and None: nothing."""
+
+    source_id: str
+    target: str
+    target_path: str | None
+    target_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A memory found along edges. `strength` is the seed's, lessened at each hop; `via` is the
+    memory one hop nearer to the seed, `type` the relation between the two."""
+
+    id: str
+    hop: int
+    strength: float
+    seed: str
+    via: str
+    type: str
+
+
+class EdgeStore:
+    """Edges belong to the note that states them: they are replaced with it."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def replace(self, source_id: str, edges: Iterable[EdgeRow]) -> None:
+        """The edges that a note states, all of them; one that it stated before keeps its age."""
+        with self._db.transaction():
+            ages = {
+                (edge.target, edge.type, edge.property): edge.created
+                for edge in self.stated_by(source_id)
+            }
+            self._db.run("DELETE FROM edges WHERE source_id = ?", (source_id,))
+            self._db.run_many(
+                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES ({marks(range(10))})",
+                (
+                    edge_values(
+                        replace(
+                            edge,
+                            source_id=source_id,
+                            created=ages.get((edge.target, edge.type, edge.property), edge.created),
+                        )
+                    )
+                    for edge in edges
+                ),
+            )
+
+    def stated_by(self, source_id: str) -> list[EdgeRow]:
+        """Every edge of a note, resolved or not."""
+        return self._select("WHERE source_id = ? ORDER BY target, type", (source_id,))
+
+    def around(self, id: str, type: str | None = None) -> list[EdgeRow]:
+        """The resolved edges that begin or end at a note, the strongest first."""
+        found = self._select("WHERE source_id = ? AND target_id IS NOT NULL", (id,))
+        found += self._select("WHERE target_id = ? AND source_id <> ?", (id, id))
+        chosen = [edge for edge in found if type is None or edge.type == type]
+        return sorted(chosen, key=lambda e: (-e.weight, e.type, e.source_id, e.target_id or ""))
+
+    def among(self, ids: Iterable[str] | None = None) -> list[EdgeRow]:
+        """The edges whose two ends are memories at present (and, if given, in `ids`)."""
+        found = self._select(
+            "WHERE source_id IN (SELECT id FROM notes WHERE is_memory AND missing_since IS NULL)"
+            " AND target_id IN (SELECT id FROM notes WHERE is_memory AND missing_since IS NULL)"
+        )
+        if ids is None:
+            return found
+        wanted = frozenset(ids)
+        return [e for e in found if e.source_id in wanted and e.target_id in wanted]
+
+    def by_key(self, keys: Iterable[str], *, unresolved_only: bool = False) -> list[EdgeRow]:
+        """The edges whose target may mean a note with one of these `link_key`s."""
+        only = " AND target_path IS NULL" if unresolved_only else ""
+        return self._gather(f"WHERE target_key IN ({{marks}}){only}", keys)
+
+    def to_paths(self, paths: Iterable[str]) -> list[EdgeRow]:
+        """The edges that are resolved to one of these paths."""
+        return self._gather("WHERE target_path IN ({marks})", paths)
+
+    def resolve(self, resolutions: Iterable[Resolution]) -> None:
+        """Sets what targets mean, in one transaction."""
+        with self._db.transaction():
+            self._db.run_many(
+                "UPDATE edges SET target_path = ?, target_id = ?"
+                " WHERE source_id = ? AND target = ?",
+                [(r.target_path, r.target_id, r.source_id, r.target) for r in resolutions],
+            )
+
+    def walk(
+        self,
+        seeds: Mapping[str, float],
+        *,
+        hops: int,
+        decay: float = 0.6,
+        per_node: int = 8,
+        limit: int = 50,
+    ) -> list[Reached]:
+        """Memories within `hops` of the seeds (id to strength), the nearest and strongest first.
+
+        Each hop multiplies the strength by `decay` and by the edge's weight; only the `per_node`
+        strongest neighbours of a memory are followed, and at most `limit` memories are returned.
+        Direction does not matter; the seeds are not returned.
+        """
+        seen = set(seeds)
+        front = {id: Reached(id, 0, strength, id, id, "") for id, strength in seeds.items()}
+        found: list[Reached] = []
+        for hop in range(1, hops + 1):
+            best: dict[str, Reached] = {}
+            for at, neighbour, type, weight in self._neighbours(front, per_node):
+                if neighbour in seen:
+                    continue
+                origin = front[at]
+                strength = origin.strength * decay * weight
+                known = best.get(neighbour)
+                if known is None or strength > known.strength:
+                    best[neighbour] = Reached(neighbour, hop, strength, origin.seed, at, type)
+            ranked = sorted(best.values(), key=lambda r: (-r.strength, r.id))[: limit - len(found)]
+            if not ranked:
+                break
+            found += ranked
+            seen.update(best)
+            front = {reached.id: reached for reached in ranked}
+        return found
+
+    def _neighbours(self, ids: Iterable[str], per_node: int) -> list[tuple[str, str, str, float]]:
+        found: list[tuple[str, str, str, float]] = []
+        for batch in chunked(ids, 200):
+            places = marks(batch)
+            rows = self._db.rows(
+                f"""
+                WITH pairs (node, other, type, weight) AS (
+                  SELECT source_id, target_id, type, weight FROM edges
+                   WHERE source_id IN ({places}) AND target_id IS NOT NULL
+                  UNION ALL
+                  SELECT target_id, source_id, type, weight FROM edges
+                   WHERE target_id IN ({places})
+                ), strongest AS (
+                  SELECT node, other, type, max(weight) AS weight FROM pairs
+                   WHERE node <> other GROUP BY node, other
+                ), ranked AS (
+                  SELECT s.*, row_number() OVER (PARTITION BY node ORDER BY s.weight DESC, other) n
+                    FROM strongest s JOIN notes ON notes.id = other
+                   WHERE notes.is_memory AND notes.missing_since IS NULL
+                )
+                SELECT node, other, type, weight FROM ranked WHERE n <= ?
+                """,
+                (*batch, *batch, per_node),
+            )
+            found += cast("list[tuple[str, str, str, float]]", rows)
+        return found
+
+    def _gather(self, where: str, values: Iterable[str]) -> list[EdgeRow]:
+        found: list[EdgeRow] = []
+        for batch in chunked(values):
+            found += self._select(where.format(marks=marks(batch)), batch)
+        return found
+
+    def _select(self, where: str, values: Sequence[str] = ()) -> list[EdgeRow]:
+        rows = self._db.rows(f"SELECT {EDGE_COLUMNS} FROM edges {where}", values)
+        return [edge_row(row) for row in rows]
