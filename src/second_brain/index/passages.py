@@ -1,0 +1,93 @@
+"""What goes into the index and comes out of it: rows, hits, and the filter of a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from second_brain.index.vectors import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One passage as the index holds it.
+
+    `terms` come from `analyze.terms` (of title, heading and text); `tags` are folded and contain
+    the tags above them; `created` is Unix ms; `vector` is None while it waits to be embedded: such
+    a row is found by its text alone.
+    """
+
+    note_id: str
+    ordinal: int
+    title: str
+    heading: str
+    text: str
+    terms: str
+    created: int
+    tags: tuple[str, ...] = ()
+    kind: str | None = None
+    status: str | None = None
+    vector: Vector | None = field(default=None, compare=False)
+
+    @property
+    def id(self) -> str:
+        return f"{self.note_id}#{self.ordinal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found. `score` is the cosine similarity (-1 to 1) of a vector search, the BM25
+    weight (0 and up) of a text search."""
+
+    id: str
+    note_id: str
+    ordinal: int
+    title: str
+    heading: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """Which passages a search may return; the default is all.
+
+    `tag` is folded and includes the tags below it; `after` and `before` are Unix ms, inclusive;
+    `note_ids`, if not None, are the only notes looked at.
+    """
+
+    tag: str | None = None
+    after: int | None = None
+    before: int | None = None
+    kind: str | None = None
+    exclude_deprecated: bool = False
+    note_ids: frozenset[str] | None = None
+    exclude_note_ids: frozenset[str] = frozenset()
+
+    def sql(self) -> str | None:
+        """The predicate over the index's columns; None when everything may be returned."""
+        conditions: list[str] = []
+        if self.tag is not None:
+            conditions.append(f"array_has(tags, {quote(self.tag)})")
+        if self.after is not None:
+            conditions.append(f"created >= {int(self.after)}")
+        if self.before is not None:
+            conditions.append(f"created <= {int(self.before)}")
+        if self.kind is not None:
+            conditions.append(f"kind = {quote(self.kind)}")
+        if self.exclude_deprecated:
+            conditions.append("(status IS NULL OR status <> 'deprecated')")
+        if self.note_ids is not None:
+            conditions.append(among("note_id", self.note_ids) if self.note_ids else "false")
+        if self.exclude_note_ids:
+            conditions.append(f"NOT {among('note_id', self.exclude_note_ids)}")
+        return " AND ".join(conditions) or None
+
+
+def quote(value: str) -> str:
+    """A string literal of the index's SQL; the only way that a value gets into a predicate."""
+    return "'" + value.replace("\x00", "").replace("'", "''") + "'"
+
+
+def among(column: str, values: frozenset[str] | set[str] | list[str]) -> str:
+    """`column IN (...)`; there must be a value."""
+    return f"({column} IN ({', '.join(quote(value) for value in sorted(values))}))"
