@@ -1,0 +1,1 @@
+"""The daemon's outside: REST and MCP over HTTP, MCP over stdio, authentication."""

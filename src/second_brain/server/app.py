@@ -1,0 +1,97 @@
+"""The one ASGI application: REST and MCP behind the same guard, token and limits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from second_brain.memory.api import Memories
+from second_brain.server import mcp_http
+from second_brain.server.access_log import AccessLog
+from second_brain.server.auth import Authenticator, StaticToken, TokenVerifier
+from second_brain.server.body import Limits
+from second_brain.server.cors import Cors
+from second_brain.server.endpoint import Endpoint
+from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS, HostOriginGuard, Sites
+from second_brain.server.mcp import MemoryServer
+from second_brain.server.responses import failure
+from second_brain.server.rest import Rest
+from second_brain.server.without_model import WithoutModel
+
+_DEFAULT_LIMITS = Limits()
+
+Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+
+
+def create_app(
+    memories: Memories,
+    *,
+    token: str,
+    verifiers: Sequence[TokenVerifier] = (),
+    allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
+    allowed_origins: Sequence[str] = CLIENT_ORIGINS,
+    limits: Limits = _DEFAULT_LIMITS,
+    query_token: bool = False,
+    lifespan: Lifespan | None = None,
+) -> Starlette:
+    """Return the application.
+
+    Args:
+        memories: the use cases.
+        token: the static bearer token; must not be blank.
+        verifiers: who else can say that a token is valid, asked after the static one.
+        allowed_hosts: values of `Host` that are served, with a port or for any port.
+        allowed_origins: web origins that may call /mcp, besides the server's own.
+        limits: what one request may cost.
+        query_token: also accept `?token=`, which leaks into logs and histories.
+        lifespan: entered before the first request and left after the last one.
+
+    `app.state.stop_streaming()` ends the streams that clients keep open.
+    """
+    authenticator = Authenticator([StaticToken(token), *verifiers], query_token=query_token)
+    sites = Sites(allowed_hosts, allowed_origins)
+    server = MemoryServer(memories)
+    mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)
+    handlers = {**Rest(memories).routes(), **WithoutModel(memories).routes()}
+
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        async with lifespan() if lifespan is not None else nullcontext(), mcp.run():
+            yield
+
+    app = Starlette(
+        routes=[
+            *(Route(path, mcp) for path in mcp_http.PATHS),
+            *(
+                Route(path, Endpoint(methods, authenticator, limits))
+                for path, methods in handlers.items()
+            ),
+        ],
+        middleware=[
+            Middleware(AccessLog),
+            Middleware(HostOriginGuard, sites=sites, strict_paths=mcp_http.PATHS),
+            Middleware(Cors, sites=sites),
+        ],
+        exception_handlers={HTTPException: _http_error, Exception: _crash},
+        lifespan=running,
+    )
+    app.router.redirect_slashes = False
+    app.state.stop_streaming = server.stop_streaming
+    return app
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return failure(status, "Not found" if status == 404 else "Request refused")
+
+
+async def _crash(request: Request, error: Exception) -> Response:
+    """Answer for an error that nobody expected; Starlette raises it again, so that it is logged."""
+    return failure(500, "Internal error; the daemon's log has the details")

@@ -1,0 +1,90 @@
+"""JSON answers, and the one place where an error of ours becomes a status code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from second_brain.errors import (
+    EditRefused,
+    IndexUnavailable,
+    InvalidInput,
+    ModelUnavailable,
+    NoteChanged,
+    NoteNotFound,
+    SecondBrainError,
+    VaultOffline,
+    WriteFailed,
+)
+
+_STATUS: tuple[tuple[type[SecondBrainError], int], ...] = (
+    (InvalidInput, 400),
+    (NoteNotFound, 404),
+    (EditRefused, 409),
+    (NoteChanged, 409),
+    (VaultOffline, 503),
+    (IndexUnavailable, 503),
+    (ModelUnavailable, 503),
+    (WriteFailed, 507),
+)
+
+
+class RequestRefused(SecondBrainError):
+    """The request is at fault before any field is read: body too large, too slow, not JSON."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def json_response(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Answer with `value` as JSON.
+
+    A file name that is not UTF-8 reaches us with lone surrogates; it is shown with `?` there
+    rather than failing the whole answer.
+    """
+    body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(
+        body.encode("utf-8", errors="replace"),
+        status_code=status,
+        headers={
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            **(headers or {}),
+        },
+        media_type="application/json",
+    )
+
+
+def failure(
+    status: int,
+    error: str,
+    headers: Mapping[str, str] | None = None,
+    **details: object,
+) -> Response:
+    """Answer `{"ok": false, "error": error, …}`."""
+    return json_response({"ok": False, "error": error, **details}, status, headers)
+
+
+def error_response(error: SecondBrainError) -> Response:
+    """Answer with the status and the fields that this kind of error has."""
+    if isinstance(error, RequestRefused):
+        return failure(error.status, str(error))
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    if isinstance(error, InvalidInput):
+        return failure(status, describe(error), field=error.field)
+    if isinstance(error, EditRefused | NoteChanged | WriteFailed):
+        return failure(status, str(error), path=error.path)
+    if status == 503:
+        return failure(status, str(error), {"Retry-After": "5"})
+    return failure(status, str(error))
+
+
+def describe(error: InvalidInput) -> str:
+    """Return the error's sentence, with the field named in it."""
+    message = str(error)
+    return message if error.field in message else f"{error.field}: {message}"
