@@ -35,8 +35,8 @@ setup: model
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "Second Brain needs Python 3.11 or newer, but $(PYTHON) is" \
-	    "$$($(PYTHON) --version 2>&1 || true)." \
+	  echo "Second Brain needs Python 3.11 or newer, but this is" \
+	    "$$($(PYTHON) --version 2>/dev/null || echo 'no Python: $(PYTHON)')." \
 	    "Name another: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 

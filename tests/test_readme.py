@@ -41,3 +41,10 @@ def test_the_make_targets_that_it_names_exist() -> None:
 def test_variables_that_it_names_are_settings() -> None:
     known = set(re.findall(r"SECOND_BRAIN_\w+", markdown_table())) | {"SECOND_BRAIN_CONFIG"}
     assert set(re.findall(r"SECOND_BRAIN_\w+", README)) <= known
+
+
+def test_the_tools_that_it_lists_are_the_servers() -> None:
+    from second_brain.server.tool_list import TOOLS
+
+    listed = README.split("An agent's tools:")[1].split(".")[0]
+    assert set(re.findall(r"`(\w+)`", listed)) == {tool.name for tool in TOOLS}

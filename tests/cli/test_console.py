@@ -6,13 +6,15 @@ import io
 import logging
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from second_brain.cli.console import Console, start_screen
+from second_brain.cli.console import Console, start_screen, stdio_command
+from second_brain.config import load_settings
 
 
 def screen(**changes: object) -> str:
@@ -22,6 +24,7 @@ def screen(**changes: object) -> str:
         "memories": 310,
         "url": "http://127.0.0.1:8787",
         "token_file": Path("/home/me/.local/share/second brain/token"),
+        "stdio_command": "/clone/.venv/bin/brain mcp --vault /home/me/Notes",
     }
     return start_screen(**(shown | changes))  # type: ignore[arg-type]
 
@@ -36,9 +39,19 @@ def test_the_screen_shows_what_a_user_needs() -> None:
     )
     assert "codex mcp add second-brain --url http://127.0.0.1:8787/mcp" in text
     assert "gemini mcp add -t http -s user" in text
+    assert "\n                     /clone/.venv/bin/brain mcp --vault /home/me/Notes\n" in text
     assert "base URL http://127.0.0.1:8787" in text
     assert "/home/me/.local/share/second brain/token\n" in text
     assert len(text.splitlines()) <= 24
+
+
+def test_the_stdio_command_finds_this_daemon_again(brain, vault: Path, tmp_path: Path) -> None:
+    default = shlex.split(stdio_command(load_settings({"vault": str(vault)})))
+    assert default[1:] == ["mcp", "--vault", str(vault)]
+    elsewhere = load_settings({"vault": str(vault), "data_dir": str(tmp_path / "d")})
+    words = shlex.split(stdio_command(elsewhere))
+    assert words[1:] == ["mcp", "--vault", str(vault), "--data-dir", str(tmp_path / "d")]
+    assert brain(*words[1:], "--help").exit_code == 0
 
 
 def test_the_shell_makes_the_token_out_of_the_lines(tmp_path: Path) -> None:
@@ -68,7 +81,7 @@ def test_a_token_of_the_settings_is_named_not_shown() -> None:
 
 def test_started_and_stopped_go_to_the_output() -> None:
     out = io.StringIO()
-    console = Console(out, terminal=False)
+    console = Console("brain mcp", out, terminal=False)
     console.started(vault=Path("/v"), notes=1, memories=1, url="http://h:1", token_file=None)
     console.stopped()
     assert "1 note, 1 " in out.getvalue()
@@ -80,7 +93,7 @@ def test_progress_is_a_line_now_and_then_without_a_terminal(
 ) -> None:
     caplog.set_level(logging.INFO, "second_brain")
     times = iter(range(100))
-    console = Console(terminal=False, clock=lambda: float(next(times)))
+    console = Console("brain mcp", terminal=False, clock=lambda: float(next(times)))
     for done in range(13):
         console.progress(done, 12)
     assert caplog.messages == [
@@ -97,7 +110,7 @@ import logging
 from second_brain import logs
 from second_brain.cli.console import Console
 logs.configure("info")
-console = Console()
+console = Console("brain mcp")
 console.progress(1, 3)
 logging.getLogger("second_brain.x").warning("a line in between")
 console.progress(3, 3)
@@ -126,7 +139,7 @@ logging.getLogger("second_brain.x").warning("a line after")
 
 
 def test_a_notice_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    Console(terminal=False).notice("100% of recall works by keywords.")
+    Console("brain mcp", terminal=False).notice("100% of recall works by keywords.")
     assert caplog.messages == ["100% of recall works by keywords."]
 
 
@@ -134,6 +147,6 @@ def test_a_reader_that_went_away_does_not_stop_the_daemon() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as out:
-        Console(out, terminal=False).stopped()
+        Console("brain mcp", out, terminal=False).stopped()
         with pytest.raises(BrokenPipeError):
             out.close()

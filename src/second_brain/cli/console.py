@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from second_brain.config import Settings
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -26,11 +28,13 @@ class Console:
 
     def __init__(
         self,
+        stdio_command: str,
         out: TextIO | None = None,
         *,
         terminal: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._stdio_command = stdio_command
         self._out = out
         self._terminal = sys.stderr.isatty() if terminal is None else terminal
         self._clock = clock
@@ -40,7 +44,15 @@ class Console:
     def started(
         self, *, vault: Path, notes: int, memories: int, url: str, token_file: Path | None
     ) -> None:
-        self._print(start_screen(vault, notes, memories, url, token_file))
+        screen = start_screen(
+            vault=vault,
+            notes=notes,
+            memories=memories,
+            url=url,
+            token_file=token_file,
+            stdio_command=self._stdio_command,
+        )
+        self._print(screen)
 
     def progress(self, done: int, total: int) -> None:
         if self._terminal:
@@ -108,7 +120,25 @@ def _open_bar(label: str, total: float) -> tuple[Progress, TaskID]:
     return bar, task
 
 
-def start_screen(vault: Path, notes: int, memories: int, url: str, token_file: Path | None) -> str:
+def stdio_command(settings: Settings) -> str:
+    """The command that a client starts to speak MCP over standard input and output."""
+    beside = Path(sys.executable).with_name("brain")
+    words = [str(beside) if beside.exists() else "brain", "mcp"]
+    words += ["--vault", str(settings.vault_root)]
+    if settings.data_dir != Settings().data_dir:
+        words += ["--data-dir", str(settings.data_dir)]
+    return shlex.join(words)
+
+
+def start_screen(
+    *,
+    vault: Path,
+    notes: int,
+    memories: int,
+    url: str,
+    token_file: Path | None,
+    stdio_command: str,
+) -> str:
     """The first screen. The token itself is not on it: the screen may end up in a log."""
     if token_file is None:
         value, where = '"$SECOND_BRAIN_AUTH_TOKEN"', "the one that you set"
@@ -121,7 +151,7 @@ def start_screen(vault: Path, notes: int, memories: int, url: str, token_file: P
 Second Brain for Obsidian
 
   vault     {vault}
-            {notes:,} {"note" if notes == 1 else "notes"}, {memories:,} of them known as memories
+            {notes:,} {"note" if notes == 1 else "notes"}, {memories:,} indexed as memories so far
   address   {url}
   token     {where}
 
@@ -129,6 +159,8 @@ Connect a tool by one of these:
 
   Claude Code      claude mcp add --scope user --transport http second-brain {url}/mcp \\
                      --header "{header}"
+  Claude Desktop   as command and args of a server in its configuration:
+                     {stdio_command}
   Codex CLI        export SECOND_BRAIN_AUTH_TOKEN={value}
                    codex mcp add second-brain --url {url}/mcp \\
                      --bearer-token-env-var SECOND_BRAIN_AUTH_TOKEN

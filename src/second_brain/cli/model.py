@@ -51,15 +51,23 @@ def _shown_progress() -> Iterator[Callable[[str, float], None]]:
     import rich.console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-    with Progress(
+    bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         console=rich.console.Console(stderr=True),
         transient=True,
-    ) as bar:
-        task = bar.add_task("Looking for the model", total=1.0)
-        yield lambda step, share: bar.update(task, description=step, completed=share)
+    )
+    task = bar.add_task("", total=1.0)
+
+    def move(step: str, share: float) -> None:
+        bar.start()  # at the first step: a model that is ready has none
+        bar.update(task, description=step, completed=share)
+
+    try:
+        yield move
+    finally:
+        bar.stop()
 
 
 def _lines_to_stderr() -> Callable[[str, float], None]:

@@ -30,7 +30,7 @@ def serve(ctx: click.Context, settings: Settings) -> None:
     """
     validate(settings)
     logs.configure(settings.log.level)
-    from second_brain.cli.console import Console
+    from second_brain.cli.console import Console, stdio_command
     from second_brain.daemon import run_daemon
 
-    ctx.exit(run_daemon(settings, Console()))
+    ctx.exit(run_daemon(settings, Console(stdio_command(settings))))
