@@ -51,6 +51,15 @@ class WriteFailed(SecondBrainError):
         self.reason = reason
 
 
+class ReadFailed(SecondBrainError):
+    """A file of the vault cannot be read (no permission, not downloaded, not a plain file)."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} could not be read: {reason}.")
+        self.path = path
+        self.reason = reason
+
+
 class VaultOffline(SecondBrainError):
     """The vault is not there at the moment (unmounted, moved, permission lost)."""
 

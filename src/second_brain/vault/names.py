@@ -204,7 +204,7 @@ def _clean(title: str) -> str:
     name = unicodedata.normalize("NFC", _printable(title))
     name = re.sub(r"\s*:(?=\s|$)", " -", name).replace(":", "-").translate(_REPLACED)
     name = re.sub(r"%{2,}", "%", name)  # Two of them start a comment in Obsidian.
-    name = " ".join(name.split()).lstrip(". ")
+    name = re.sub(r"^(?:[. ]|~\$)+", "", " ".join(name.split()))  # ~$ marks Office's lock files.
     name = re.sub(r"(?:\.md)+$", "", name.rstrip(". "), flags=re.I)
     name = re.sub(r"( -)+$", "", name)
     if _RESERVED.fullmatch(name):

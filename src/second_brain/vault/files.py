@@ -1,0 +1,354 @@
+"""The vault's files on the disk: read, create, replace, edit, trash. The only writer of the vault.
+
+Every write is atomic (a temporary dot-file beside the target, synced, renamed over it, the folder
+synced) and compare-and-swap: what somebody else wrote meanwhile is never overwritten. All calls
+block; the caller runs them in threads. Paths are vault-relative with `/`, spelled as on the disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat as st
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from threading import Lock
+
+from second_brain.errors import (
+    InvalidInput,
+    NoteChanged,
+    ReadFailed,
+    VaultOffline,
+    WriteFailed,
+)
+from second_brain.vault import atomic
+from second_brain.vault.names import path_key
+from second_brain.vault.paths import TRASH, checked
+from second_brain.vault.stamps import FileStamp, digest, is_placeholder, stamp_of
+
+__all__ = ["Edited", "FileRead", "FileStamp", "VaultFiles", "digest"]
+
+_REMEMBERED_WRITES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """A file's bytes and the stamp they had."""
+
+    data: bytes
+    stamp: FileStamp
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What `VaultFiles.edit` did. `before == after`: nothing had to be written."""
+
+    before: bytes
+    after: bytes
+    stamp: FileStamp
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+class VaultFiles:
+    """The files below `root`.
+
+    Errors of every method: InvalidInput (a path that leaves the vault), VaultOffline (the root is
+    gone, or another folder stands in its place), FileNotFoundError (only this file is gone),
+    ReadFailed, WriteFailed (the old file is intact). VaultOffline from the constructor too.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self._identity = self._seen_identity()
+        if self._identity is None:
+            raise VaultOffline(f"The vault {self.root} is not there, or it is not a folder.")
+        self._swap = Lock()
+        # How this process left each file: such a file has no editor that must be waited for.
+        self._left: OrderedDict[str, FileStamp] = OrderedDict()
+
+    def online(self) -> bool:
+        """Whether the root is there and still is the folder that was opened."""
+        return self._seen_identity() == self._identity
+
+    def accept_root(self) -> None:
+        """Takes the folder that is at the root now for the vault (after a remount, for example)."""
+        self._identity = self._seen_identity() or self._identity
+
+    def stamp(self, path: str) -> FileStamp | None:
+        """The stamp of the file as it is now; None if there is no such file."""
+        try:
+            found = self._locate(path, write=False).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            self._require_root()
+            return None
+        except OSError as error:
+            raise ReadFailed(path, atomic.reason(error)) from error
+        return stamp_of(found) if st.S_ISREG(found.st_mode) else None
+
+    def read(self, path: str) -> FileRead:
+        """The whole file. Never waits for a cloud client, a pipe or a device."""
+        real = self._locate(path, write=False)
+        handle = self._open(path, real)
+        try:
+            return self._read_handle(path, handle)
+        finally:
+            os.close(handle)
+
+    def taken(self, path: str) -> bool:
+        """Whether some file has this path on a disk that ignores case and composition."""
+        checked(path, write=False)
+        folder, _, name = path.rpartition("/")
+        key = path_key(name)
+        where = self._locate(folder, write=False) if folder else self.root
+        try:
+            if os.path.lexists(where / name):
+                return True
+            with os.scandir(where) as entries:
+                return any(path_key(entry.name) == key for entry in entries)
+        except (FileNotFoundError, NotADirectoryError):
+            self._require_root()
+            return False
+        except OSError as error:
+            raise ReadFailed(folder or "The vault", atomic.reason(error)) from error
+
+    def create(self, path: str, data: bytes) -> FileStamp:
+        """Writes a new file and the folders it needs. FileExistsError if the path is taken."""
+        real = self._locate(path, write=True)
+        with self._writing(path):
+            self._make_folders(path, real)
+            return self._wrote(path, atomic.create(real, data))
+
+    def replace(self, path: str, data: bytes, expected: FileRead | FileStamp | str) -> FileStamp:
+        """Writes `data` over the file if it still is what `expected` says.
+
+        `expected` is what was read, its stamp, or the digest of its bytes. NoteChanged if the
+        file is another one by now; it is not touched then.
+        """
+        real = self._locate(path, write=True)
+        old = self._open(path, real)
+        try:
+            if not os.access(real, os.W_OK):
+                raise WriteFailed(path, "the file is read-only")
+            before = self._read_handle(path, old)
+            if not _matches(before, expected):
+                raise NoteChanged(path)
+            with self._writing(path), atomic.prepared(real, data, like=os.fstat(old)) as new:
+                with self._swap:
+                    if self.stamp(path) != before.stamp:
+                        raise NoteChanged(path)
+                    new.take_the_place_of(real)
+                # Who had opened the old file before the swap has written to a file without a name.
+                late = self._read_handle(path, old)
+                if late.data == before.data:
+                    return self._wrote(path, new.stamp)
+                self._put_back(path, real, late.data, new.stamp)
+            raise NoteChanged(path)
+        finally:
+            os.close(old)
+
+    def edit(
+        self,
+        path: str,
+        change: Callable[[bytes], bytes],
+        *,
+        quiet: float,
+        deadline: float,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Edited:
+        """Reads the file, applies `change`, writes the result; again if somebody wrote meanwhile.
+
+        A file that somebody else touched less than `quiet` seconds ago is given time first: an
+        editor may hold newer text, or be half-way through a save. NoteChanged if `deadline`
+        seconds are over before the write could be made. What `change` raises is passed on.
+        """
+        started = clock()
+        seen: FileStamp | None = None
+        since = started
+        while True:
+            found = self.read(path)
+            now = clock()
+            if found.stamp != seen:
+                seen, since = found.stamp, now
+            rest = 0.0 if self._left.get(path) == found.stamp else quiet - _age(found, since, now)
+            left = deadline - (now - started)
+            if rest > max(left, 0.0):
+                raise NoteChanged(path)
+            if rest > 0:
+                sleep(rest)
+                continue
+            after = change(found.data)
+            if after == found.data:
+                return Edited(found.data, after, found.stamp)
+            try:
+                return Edited(found.data, after, self.replace(path, after, found))
+            except NoteChanged:
+                if left <= 0:
+                    raise
+
+    def trash(self, path: str) -> str:
+        """Moves a file into the vault's `.trash/`, keeping its folders; where it lies now."""
+        real = self._locate(path, write=True, follow=False)
+        if path.startswith(f"{TRASH}/"):
+            raise InvalidInput("path", f"{path} is in the trash already.")
+        plain = PurePosixPath(TRASH, path)
+        number = 1
+        while True:
+            name = plain.name if number == 1 else f"{plain.stem} {number}{plain.suffix}"
+            target = str(plain.with_name(name))
+            try:
+                if not self.taken(target):
+                    self._move(path, real, target)
+                    return target
+            except FileExistsError:
+                pass  # Taken in this very moment.
+            number += 1
+
+    def restore(self, trashed: str, path: str) -> FileStamp:
+        """Moves a file of `.trash/` to `path`. FileExistsError if that path is taken."""
+        if not trashed.startswith(f"{TRASH}/"):
+            raise InvalidInput("path", f"{trashed} is not in the trash.")
+        real = self._locate(trashed, write=True, follow=False)
+        self._move(trashed, real, path)
+        stamp = self.stamp(path)
+        if stamp is None:
+            raise FileNotFoundError(f"{path} does not exist.")
+        return stamp
+
+    def sweep(self, min_age: float = 60.0, now: float | None = None) -> int:
+        """Removes temporary files that a killed process left; how many. Never raises for one."""
+        self._require_root()
+        before = (time.time() if now is None else now) - min_age
+        return atomic.sweep(self.root, before, skip=lambda name: name[0] == "." and name != TRASH)
+
+    # The disk, with its errors made plain.
+
+    def _locate(self, path: str, *, write: bool, follow: bool = True) -> Path:
+        """Where `path` really lies, symbolic links resolved (the last part's only if `follow`)."""
+        plain = self.root.joinpath(*checked(path, write=write))
+        real = Path(os.path.realpath(plain if follow else plain.parent))
+        if not follow:
+            real /= plain.name
+        if not real.is_relative_to(self.root):
+            why = "it is a symbolic link to a place outside the vault"
+            if write:
+                raise InvalidInput("path", f"{path} is not written to: {why}.")
+            raise ReadFailed(path, why)
+        if write:
+            self._require_root()
+            checked(real.relative_to(self.root).as_posix(), write=True)
+        return real
+
+    def _open(self, path: str, real: Path) -> int:
+        try:
+            found = real.stat()
+            if not st.S_ISREG(found.st_mode):
+                raise ReadFailed(path, "it is not a plain file")
+            if is_placeholder(found):
+                raise ReadFailed(path, "its content is in the cloud and not on this disk yet")
+            return os.open(real, os.O_RDONLY | atomic.BINARY | atomic.NONBLOCK)
+        except (FileNotFoundError, NotADirectoryError):
+            self._require_root()
+            raise FileNotFoundError(f"{path} does not exist.") from None
+        except OSError as error:
+            raise ReadFailed(path, atomic.reason(error)) from error
+
+    def _read_handle(self, path: str, handle: int) -> FileRead:
+        """All bytes of an open file, with a stamp that was the same before and after."""
+        try:
+            for _ in range(20):
+                stamp = stamp_of(os.fstat(handle))
+                data = atomic.read_all(handle, stamp.size)
+                if len(data) == stamp.size and stamp_of(os.fstat(handle)) == stamp:
+                    return FileRead(data, stamp)
+        except OSError as error:
+            raise ReadFailed(path, atomic.reason(error)) from error
+        raise NoteChanged(path)
+
+    def _put_back(self, path: str, real: Path, data: bytes, ours: FileStamp) -> None:
+        """Restores the text of somebody who wrote during the swap, unless newer text is there."""
+        with atomic.prepared(real, data, like=real.stat()) as newer, self._swap:
+            if self.stamp(path) == ours:
+                newer.take_the_place_of(real)
+
+    def _move(self, path: str, real: Path, target: str) -> None:
+        destination = self._locate(target, write=True, follow=False)
+        if not os.path.lexists(real):
+            raise FileNotFoundError(f"{path} does not exist.")
+        if real.is_dir() and not real.is_symlink():
+            raise InvalidInput("path", f"{path} is a folder.")
+        with self._writing(path):
+            self._make_folders(target, destination)
+            atomic.move(real, destination)
+
+    def _make_folders(self, path: str, real: Path) -> None:
+        missing: list[Path] = []
+        folder = real.parent
+        while folder != self.root and not folder.is_dir():
+            missing.append(folder)
+            folder = folder.parent
+        for folder in reversed(missing):
+            try:
+                folder.mkdir()
+            except FileExistsError as error:
+                if not folder.is_dir():
+                    raise WriteFailed(path, "a file has the name of one of its folders") from error
+            atomic.sync_folder(folder.parent)
+
+    @contextlib.contextmanager
+    def _writing(self, path: str) -> Iterator[None]:
+        """Turns what the disk says into WriteFailed, or VaultOffline if the vault is gone."""
+        try:
+            yield
+        except FileExistsError:
+            raise
+        except OSError as error:
+            self._require_root()
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise WriteFailed(path, atomic.reason(error)) from error
+
+    def _wrote(self, path: str, stamp: FileStamp) -> FileStamp:
+        with self._swap:
+            self._left[path] = stamp
+            self._left.move_to_end(path)
+            while len(self._left) > _REMEMBERED_WRITES:
+                self._left.popitem(last=False)
+        return stamp
+
+    def _seen_identity(self) -> tuple[int, int] | None:
+        try:
+            found = self.root.stat()
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino) if st.S_ISDIR(found.st_mode) else None
+
+    def _require_root(self) -> None:
+        if not self.online():
+            raise VaultOffline(
+                f"The vault {self.root} is not there at the moment (unmounted or moved);"
+                " nothing was changed."
+            )
+
+
+def _age(found: FileRead, since: float, now: float) -> float:
+    """Seconds without a change: by the file's own time, or as long as it was watched.
+
+    A modification time in the future (another machine's clock) says nothing.
+    """
+    by_file = now - found.stamp.mtime_ns / 1e9
+    return max(now - since, by_file if by_file >= 0 else 0.0)
+
+
+def _matches(found: FileRead, expected: FileRead | FileStamp | str) -> bool:
+    if isinstance(expected, str):
+        return digest(found.data) == expected
+    if isinstance(expected, FileStamp):
+        return found.stamp == expected
+    return found == expected
