@@ -53,6 +53,8 @@ def test_hits_carry_what_is_shown_and_a_cosine(tmp_path: Path) -> None:
         assert (best.id, best.note_id, best.ordinal) == ("a#1", "a", 1)
         assert (best.title, best.heading, best.text) == ("a", "", "Zweiter")
         assert best.score == pytest.approx(1.0, abs=1e-5)
+        assert best.vector is not None
+        assert np.array_equal(best.vector, vector(2) * 7)
         assert other.score == pytest.approx(float(vector(1) @ vector(2)), abs=1e-5)
         (hit,) = await table.text_search(parse_query("first"), ALL, 10)
         assert hit.id == "a#0"
@@ -185,13 +187,15 @@ def test_a_quoted_value_is_one_literal(value: str) -> None:
 
 def test_rows_without_a_vector_are_found_by_text_until_they_have_one(tmp_path: Path) -> None:
     async def test(table: ChunkTable) -> None:
-        rows = [row("a", 0, "with"), row("a", 1, "without", vector=None)]
+        rows = [row("a", 0, "apple"), row("a", 1, "banana", vector=None)]
         await table.replace_notes({"a": rows, **note("b", "nothing yet", vector=None)})
-        assert await found(table, "without") == {"a#1"}
+        assert await found(table, "banana") == {"a#1"}
+        by_text = await table.text_search(parse_query("apple banana"), ALL, 10)
+        assert {h.id: h.vector is not None for h in by_text} == {"a#0": True, "a#1": False}
         assert [h.id for h in await table.vector_search(vector(1), ALL, 10)] == ["a#0"]
         assert (await table.vectors(["a#0", "a#1", "x"])).keys() == {"a#0"}
         assert await table.unembedded() == {"a", "b"}
-        await table.replace_notes({**note("a", "with", "without"), **note("b", "now")})
+        await table.replace_notes({**note("a", "apple", "banana"), **note("b", "now")})
         assert await table.unembedded() == set()
         assert len(await table.vector_search(vector(1), ALL, 10)) == 3
         assert await table.vectors([]) == {}

@@ -14,7 +14,7 @@ import pytest
 from lance_tables import ALL, DIMENSION, found, note, row, vector
 
 from second_brain.errors import IndexUnavailable
-from second_brain.index.table import ChunkTable
+from second_brain.index.table import ChunkTable, TableStats
 from second_brain.index.writer import MAX_ROWS, IndexWriter, OptimizePolicy
 
 
@@ -38,6 +38,9 @@ class Recorder:
         self.fail: Exception | None = None
         self.pause = 0.0
         self.busy = 0
+
+    async def stats(self) -> TableStats:
+        return await self._table.stats()
 
     def check(self, rows: Any) -> None:
         self._table.check(rows)
@@ -245,6 +248,26 @@ def test_upkeep_waits_for_idleness_and_sweeps_first(tmp_path: Path) -> None:
     with_writer(tmp_path, test)
 
 
+def test_upkeep_follows_a_first_indexing_and_what_an_earlier_run_left(tmp_path: Path) -> None:
+    async def test(writer, recorder, table, clock) -> None:
+        for batch in range(2):
+            await writer.submit({f"{batch}-{n}": [row(f"{batch}-{n}")] for n in range(500)})
+        await writer.close()
+        assert recorder.optimized == []
+        second = IndexWriter(recorder, clock=clock)
+        second.start()
+        clock.now += 5.0
+        await asyncio.sleep(0.05)
+        await settle(second)
+        clock.now += 5.0
+        await settle(second)
+        assert recorder.optimized == [True]
+        assert (await table.stats()).unindexed == 0
+        await second.close()
+
+    with_writer(tmp_path, test)
+
+
 def test_failing_upkeep_is_counted_and_tried_again_later(tmp_path: Path) -> None:
     async def test(writer, recorder, table, clock) -> None:
         for n in range(40):
@@ -283,22 +306,26 @@ def test_writes_during_upkeep_wait_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("commits", "idle", "since_success", "due"),
+    ("commits", "rows", "idle", "since_success", "due"),
     [
-        (0, 10_000, 10_000, False),
-        (1, 3_000, 3_599, False),
-        (1, 0, 3_600, True),
-        (39, 31, 100, False),
-        (40, 29, 100, False),
-        (40, 30, 100, True),
-        (199, 0, 100, False),
-        (200, 0, 100, True),
+        (0, 0, 10_000, 10_000, False),
+        (1, 1, 3_000, 3_599, False),
+        (1, 1, 0, 3_600, True),
+        (39, 39, 31, 100, False),
+        (40, 40, 29, 100, False),
+        (40, 40, 30, 100, True),
+        (10, 1_000, 4, 100, False),
+        (10, 1_000, 5, 100, True),
+        (199, 999, 0, 100, False),
+        (200, 999, 0, 100, True),
     ],
 )
-def test_when_upkeep_is_due(commits: int, idle: float, since_success: float, due: bool) -> None:
+def test_when_upkeep_is_due(
+    commits: int, rows: int, idle: float, since_success: float, due: bool
+) -> None:
     now = 50_000.0
     policy = OptimizePolicy(
-        commits=commits, last_commit=now - idle, last_success=now - since_success
+        commits=commits, rows=rows, last_commit=now - idle, last_success=now - since_success
     )
     at = policy.due_at()
     assert (at is not None and at <= now) is due
@@ -367,7 +394,7 @@ def test_random_changes_give_what_a_dictionary_would_hold(tmp_path: Path) -> Non
 CHILD = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[2])
-from second_brain.index.table import ChunkTable
+from second_brain.index.table import ChunkTable, TableStats
 from second_brain.index.writer import IndexWriter
 from lance_tables import DIMENSION, note
 

@@ -36,7 +36,7 @@ class ChunkRow:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage found. `score` is the cosine similarity (-1 to 1) of a vector search, the BM25
-    weight (0 and up) of a text search."""
+    weight (0 and up) of a text search. `vector` is the passage's own, None if it has none yet."""
 
     id: str
     note_id: str
@@ -45,6 +45,7 @@ class Hit:
     heading: str
     text: str
     score: float
+    vector: Vector | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ _FLAT_BELOW = 5_000
 """A filter that leaves fewer rows than this is answered exactly."""
 
 _COLUMNS = ["id", "note_id", "ordinal", "title", "heading", "text"]
+# Taking the vectors along costs next to nothing, asking for them afterwards a second search.
+_SELECTED = [*_COLUMNS, "vector"]
 _VECTOR_INDEX = "vector_ivf_"
 _TABLE_PREFIX = "chunks_v"
 
@@ -120,8 +122,9 @@ class ChunkTable:
                 else:
                     probes = _NPROBES if predicate is None else _NPROBES_FILTERED
                     query = query.nprobes(probes).refine_factor(_REFINE)
-            found = await query.select([*_COLUMNS, "_distance"]).to_arrow()
-            return _hits(found, [1.0 - distance for distance in found["_distance"].to_pylist()])
+            found = await query.select([*_SELECTED, "_distance"]).to_arrow()
+            scores = [1.0 - distance for distance in found["_distance"].to_pylist()]
+            return _hits(found, scores, self.dimension)
 
     async def text_search(self, query: Query, filter: SearchFilter, limit: int) -> list[Hit]:
         """The passages with the most telling terms of a query, best first.
@@ -142,8 +145,8 @@ class ChunkTable:
             query = self._table.query().nearest_to_text(_text_query(terms, phrases)).limit(limit)
             if (predicate := filter.sql()) is not None:
                 query = query.where(predicate)
-            found = await query.select([*_COLUMNS, "_score"]).to_arrow()
-            return _hits(found, found["_score"].to_pylist())
+            found = await query.select([*_SELECTED, "_score"]).to_arrow()
+            return _hits(found, found["_score"].to_pylist(), self.dimension)
 
     async def vectors(self, ids: Iterable[str]) -> dict[str, Vector]:
         """The vectors of those chunks that have one, by chunk id."""
@@ -326,9 +329,12 @@ def _text_query(terms: Sequence[str], phrases: Sequence[str]) -> Any:
     return BooleanQuery([*required, (Occur.SHOULD, match)])
 
 
-def _hits(found: pa.Table, scores: Sequence[float]) -> list[Hit]:
+def _hits(found: pa.Table, scores: Sequence[float], dimension: int) -> list[Hit]:
     columns = [found[name].to_pylist() for name in _COLUMNS]
-    return [Hit(*values) for values in zip(*columns, scores, strict=True)]
+    present = found["vector"].is_valid().to_pylist()
+    known = iter(_matrix(found["vector"].drop_null(), dimension))
+    vectors = [next(known) if here else None for here in present]
+    return [Hit(*values) for values in zip(*columns, scores, vectors, strict=True)]
 
 
 def _matrix(column: Any, dimension: int) -> Vector:
