@@ -109,4 +109,8 @@ def test_the_answer_to_each_question_stands_in_one_memory(
     assert [path for path, body in bodies.items() if question["answer"] in body] == [
         question["path"]
     ]
-    assert question["language"] in ("en", "fr")
+
+
+def test_questions_are_asked_in_both_languages_and_across_them() -> None:
+    pairs = {(question["language"], question["note_language"]) for question in QUESTIONS}
+    assert pairs == {("en", "en"), ("fr", "fr"), ("en", "fr"), ("fr", "en")}
