@@ -213,7 +213,7 @@ def test_counts_and_tags(catalog: Catalog) -> None:
     assert (counts.unembedded, counts.unclassified) == (2, 2)
     assert counts.average_importance == 3.5
     assert counts.statuses == {"indexed": 3, "skipped": 1}
-    catalog.mark_unembedded()
+    catalog.forget_index()
     assert catalog.counts().unembedded == 3
 
 

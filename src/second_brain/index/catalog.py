@@ -47,7 +47,7 @@ CREATE TABLE notes (
   importance INTEGER, source TEXT NOT NULL, tags TEXT NOT NULL, aliases TEXT NOT NULL,
   created INTEGER NOT NULL, modified INTEGER NOT NULL, indexed_at INTEGER,
   index_version TEXT NOT NULL, missing_since INTEGER, problems TEXT NOT NULL,
-  vector_keys BLOB NOT NULL
+  vector_keys BLOB NOT NULL, text_key TEXT NOT NULL
 );
 CREATE UNIQUE INDEX notes_id ON notes (id) WHERE missing_since IS NULL;
 CREATE INDEX notes_any_id ON notes (id);
@@ -55,6 +55,7 @@ CREATE INDEX notes_path_key ON notes (path_key);
 CREATE INDEX notes_hash ON notes (hash);
 CREATE INDEX notes_created ON notes (created) WHERE is_memory AND missing_since IS NULL;
 CREATE INDEX notes_status ON notes (status);
+CREATE INDEX notes_text_key ON notes (text_key) WHERE is_memory AND missing_since IS NULL;
 CREATE TABLE note_tags (
   path TEXT NOT NULL REFERENCES notes (path) ON DELETE CASCADE ON UPDATE CASCADE,
   tag TEXT NOT NULL, PRIMARY KEY (path, tag)
@@ -68,7 +69,7 @@ _UPDATES = ", ".join(
     f"{name} = excluded.{name}" for name in [*NOTE_COLUMNS.split(", ")[1:], "path_key"]
 )
 _UPSERT = (
-    f"INSERT INTO notes ({NOTE_COLUMNS}, path_key) VALUES ({marks(range(27))})"
+    f"INSERT INTO notes ({NOTE_COLUMNS}, path_key) VALUES ({marks(range(28))})"
     f" ON CONFLICT (path) DO UPDATE SET {_UPDATES}"
 )
 _PRESENT = "missing_since IS NULL"
@@ -194,9 +195,16 @@ class Catalog:
                     lost,
                 )
 
-    def mark_unembedded(self) -> None:
-        """No note has its vectors in the index: it is new or was dropped."""
-        self._db.run("UPDATE notes SET embedded = 0 WHERE embedded")
+    def forget_index(self, ids: Iterable[str] | None = None) -> None:
+        """The index does not hold these memories (None: any) as it should: index them again."""
+        if ids is None:
+            self._db.run("UPDATE notes SET embedded = 0, index_version = ''")
+            return
+        with self._db.transaction():
+            self._db.run_many(
+                "UPDATE notes SET embedded = 0, index_version = '' WHERE id = ?",
+                [(id,) for id in ids],
+            )
 
     # Single notes
 
@@ -228,6 +236,18 @@ class Catalog:
         which = {None: "", True: "AND missing_since IS NOT NULL", False: f"AND {_PRESENT}"}
         return self._notes(
             f"WHERE hash = ? {which[missing]} ORDER BY missing_since DESC, path", (hash,)
+        )
+
+    def by_text_key(self, text_key: str) -> NoteRow | None:
+        """The oldest memory that says the same in the same words."""
+        return self._one(f"WHERE text_key = ? AND {_MEMORY} ORDER BY created, id", (text_key,))
+
+    def by_title(self, title: str) -> list[NoteRow]:
+        """Present notes of this name, in whatever folder, case and Unicode form."""
+        name = path_key(f"{title}.md")
+        return self._notes(
+            f"WHERE (path_key = ? OR path_key LIKE ? ESCAPE '\\') AND {_PRESENT}",
+            (name, f"%/{_literal(name)}"),
         )
 
     # Many notes
@@ -281,7 +301,9 @@ class Catalog:
             where.append("path IN (SELECT path FROM note_tags WHERE tag = ?)")
             values.append(keys[-1] if keys else "")
         values.append(-1 if limit is None else limit)
-        return self._notes(f"{' AND '.join(where)} ORDER BY created DESC, id LIMIT ?", values)
+        return self._notes(
+            f"{' AND '.join(where)} ORDER BY created DESC, modified DESC, id LIMIT ?", values
+        )
 
     def page(
         self,
@@ -367,6 +389,11 @@ class Catalog:
         }
         shared = [n.id for n in notes if owner.setdefault(n.id, n.path) != n.path]
         return list(dict.fromkeys(shared))
+
+
+def _literal(text: str) -> str:
+    """Text that LIKE takes as it stands, with a backslash as its escape character."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def _connect(path: Path) -> Database:

@@ -13,7 +13,7 @@ SCHEMA = """
 CREATE TABLE edges (
   source_id TEXT NOT NULL, target TEXT NOT NULL, target_key TEXT NOT NULL, type TEXT NOT NULL,
   property TEXT NOT NULL, provenance TEXT NOT NULL, weight REAL NOT NULL, created INTEGER NOT NULL,
-  target_path TEXT, target_id TEXT,
+  target_path TEXT, target_id TEXT, markdown INTEGER NOT NULL,
   PRIMARY KEY (source_id, target, type, property)
 ) WITHOUT ROWID;
 CREATE INDEX edges_target ON edges (target_id, source_id);
@@ -59,7 +59,7 @@ class EdgeStore:
             }
             self._db.run("DELETE FROM edges WHERE source_id = ?", (source_id,))
             self._db.run_many(
-                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES ({marks(range(10))})",
+                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES ({marks(range(11))})",
                 (
                     edge_values(
                         replace(
@@ -93,6 +93,11 @@ class EdgeStore:
             return found
         wanted = frozenset(ids)
         return [e for e in found if e.source_id in wanted and e.target_id in wanted]
+
+    def superseded(self, ids: Iterable[str]) -> set[str]:
+        """Those of the memories that another memory replaces."""
+        found = self._gather("WHERE type = 'supersedes' AND target_id IN ({marks})", ids)
+        return {edge.target_id for edge in found if edge.target_id is not None}
 
     def by_key(self, keys: Iterable[str], *, unresolved_only: bool = False) -> list[EdgeRow]:
         """The edges whose target may mean a note with one of these `link_key`s."""

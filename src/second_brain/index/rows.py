@@ -30,7 +30,8 @@ class NoteRow:
     `stored_id`: the id stands in the frontmatter. `status` is about indexing, `memory_status` is
     the memory's own. `embedded`: every chunk has its vector in the index. `chunks` is how many rows
     the index holds for it, `vector_keys` their keys in the vector cache in order. `tags` are
-    without the sync tag. `missing_since`: when the file was found gone; kept a while to pair a
+    without the sync tag. `text_key` is equal for two notes that say the same in the same words.
+    `missing_since`: when the file was found gone; kept a while to pair a
     rename or a restore, and invisible to every query that does not ask for missing notes.
     """
 
@@ -60,6 +61,7 @@ class NoteRow:
     missing_since: int | None = None
     problems: tuple[str, ...] = ()
     vector_keys: tuple[str, ...] = ()
+    text_key: str = ""
 
     @property
     def chunk_ids(self) -> tuple[str, ...]:
@@ -70,7 +72,7 @@ class NoteRow:
 NOTE_COLUMNS = (
     "path, id, stored_id, title, hash, size, mtime_ns, inode, status, reason, is_memory, embedded,"
     " chunks, kind, memory_status, importance, source, tags, aliases, created, modified,"
-    " indexed_at, index_version, missing_since, problems, vector_keys"
+    " indexed_at, index_version, missing_since, problems, vector_keys, text_key"
 )
 
 
@@ -80,6 +82,7 @@ class EdgeRow:
 
     `target` is as written, `target_key` from `link_key`. `target_path` and `target_id` are None
     while no note answers to it; `target_id` alone is None for a file that is not a known note.
+    `markdown`: written as `[text](target)`, which resolves otherwise than `[[target]]`.
     """
 
     source_id: str
@@ -92,11 +95,12 @@ class EdgeRow:
     created: int = 0
     target_path: str | None = None
     target_id: str | None = None
+    markdown: bool = False
 
 
 EDGE_COLUMNS = (
     "source_id, target, target_key, type, property, provenance, weight, created, target_path,"
-    " target_id"
+    " target_id, markdown"
 )
 
 
@@ -153,6 +157,7 @@ def note_values(note: NoteRow) -> tuple[Value, ...]:
         note.missing_since,
         _dump(note.problems),
         bytes.fromhex("".join(note.vector_keys)),
+        note.text_key,
     )
 
 
@@ -187,6 +192,7 @@ def edge_values(edge: EdgeRow) -> tuple[Value, ...]:
         edge.created,
         edge.target_path,
         edge.target_id,
+        edge.markdown,
     )
 
 
@@ -194,6 +200,7 @@ def edge_row(values: Sequence[Value]) -> EdgeRow:
     """From a row in the order of EDGE_COLUMNS."""
     fields = list(values)
     fields[4] = fields[4] or None
+    fields[10] = bool(fields[10])
     return EdgeRow(*fields)  # type: ignore[arg-type]
 
 

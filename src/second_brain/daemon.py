@@ -1,0 +1,271 @@
+"""The composition root: builds one vault's daemon out of its parts, runs and ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from second_brain import __version__
+from second_brain.config import Settings
+from second_brain.errors import IndexUnavailable
+from second_brain.index.catalog import Catalog
+from second_brain.index.embedding import Embedder, available_models, load_model
+from second_brain.index.encoder import Encoder
+from second_brain.index.index import Generation, Index
+from second_brain.index.state import State
+from second_brain.instance import (
+    DaemonInfo,
+    DaemonLock,
+    VaultFolder,
+    ensure_token,
+    vault_folder,
+)
+from second_brain.memory.capture import CaptureRules
+from second_brain.memory.describe import describe
+from second_brain.memory.scribe import Settling
+from second_brain.memory.service import MemoryService
+from second_brain.report import StartReport
+from second_brain.sync.engine import Engine
+from second_brain.sync.prepare import Chunking
+from second_brain.sync.sync import Sync
+from second_brain.vault.files import VaultFiles
+from second_brain.vault.rules import SyncRule, load_obsidian_settings
+from second_brain.vault.scan import scan
+
+log = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 60.0
+_UPKEEP_SECONDS = 6 * 3600.0
+_DAY_MS = 86_400_000
+_MISSING_DAYS = 30
+_VECTOR_DAYS = 30
+_HISTORY_BYTES = 512 * 1024 * 1024
+
+
+def clock_ms() -> int:
+    """Unix milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def local_now() -> datetime:
+    """This moment in the machine's zone, with the zone's rules where they can be found."""
+    return datetime.now().astimezone()
+
+
+class Daemon:
+    """One vault's parts. `running` starts them and ends them; tests build the same graph."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: VaultFolder,
+        *,
+        report: StartReport,
+        settling: Settling | None = None,
+        watch: bool = True,
+    ) -> None:
+        self.settings = settings
+        self.root: Path = settings.vault_root.resolve()
+        self.files = VaultFiles(self.root)
+        self.catalog = Catalog.open(folder.catalog)
+        self.state = State.open(folder.state)
+        self.report = report
+        obsidian = load_obsidian_settings(self.root)
+        self.rule = SyncRule(
+            tags=settings.sync.tags,
+            mode=settings.sync.mode,
+            exclude=settings.sync.exclude,
+            templates=obsidian.templates,
+        )
+        chunking = Chunking(settings.index.chunk_size, settings.index.chunk_overlap)
+        self.index = Index(
+            settings.index.uri or str(folder.index),
+            self.catalog,
+            self._encoder(settings.embedding.model),
+            layout=chunking.layout,
+        )
+        self.engine = Engine(
+            self.files,
+            self.catalog,
+            self.state,
+            self.index,
+            rule=self.rule,
+            describe=describe,
+            chunking=chunking,
+            clock_ms=clock_ms,
+        )
+        self.sync = Sync(
+            self.engine,
+            self.root,
+            rescan_seconds=settings.sync.rescan_seconds,
+            watch=watch,
+            on_progress=report.progress,
+        )
+        self.memories = MemoryService(
+            self.sync,
+            self.index,
+            self.state,
+            vault_name=self.root.name,
+            chunking=chunking,
+            rules=CaptureRules(
+                sync_tag=settings.sync.tags[0],
+                folder=settings.sync.folder,
+                max_related=settings.links.max_related,
+            ),
+            now=local_now,
+            clock_ms=clock_ms,
+            new_id=lambda: str(uuid.uuid4()),
+            settling=settling,
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve what can be served at once; index, model and first scan come up beside it."""
+        try:
+            await asyncio.to_thread(self.files.sweep)
+            await self.memories.recover()
+            self._tasks = [asyncio.create_task(self._come_up(), name="start")]
+            yield
+        finally:
+            await self._end()
+
+    async def _come_up(self) -> None:
+        """Open the index, watch and scan, then load the model: in the order of what it brings."""
+        while True:
+            try:
+                if not await self.index.start(self._expected()):
+                    await asyncio.to_thread(self.catalog.forget_index)
+                break
+            except IndexUnavailable as error:
+                log.error("%s Trying again in %d s.", error, _RETRY_SECONDS)
+                await asyncio.sleep(_RETRY_SECONDS)
+        self.sync.start()
+        self._tasks.append(asyncio.create_task(self._upkeep(), name="upkeep"))
+        await self.index.encoder.start()
+        if notice := self.index.encoder.notice:
+            self.report.notice(notice)
+        self.sync.wake()
+        await self._change_generation()
+
+    def _expected(self) -> Generation | None:
+        """What the configured model will turn out to be, if it is prepared."""
+        for info in available_models(self.settings.model_dir):
+            if info.name == self.settings.embedding.model and info.fingerprint:
+                return Generation(info.name, info.fingerprint, info.dimension, self.index.layout)
+        return None
+
+    async def _change_generation(self) -> None:
+        """Build the index anew beside the old one where model or layout have changed."""
+        while self.index.outdated:
+            try:
+                log.info("The index is built anew for another model or layout.")
+                await self.index.begin_next(self._encoder)
+                if await self.engine.build_next(self.report.progress):
+                    await self.index.finish_next()
+                    continue
+            except IndexUnavailable as error:
+                log.error("%s Trying again in %d s.", error, _RETRY_SECONDS)
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _upkeep(self) -> None:
+        """Forget what has been missing for long, unused vectors, and old history."""
+        while True:
+            await asyncio.sleep(_UPKEEP_SECONDS)
+            now = clock_ms()
+            await asyncio.to_thread(self.catalog.purge_missing, now - _MISSING_DAYS * _DAY_MS)
+            await asyncio.to_thread(self.catalog.vectors.prune, now - _VECTOR_DAYS * _DAY_MS)
+            await asyncio.to_thread(
+                self.state.prune_history,
+                older_than=now - self.settings.history.keep_days * _DAY_MS,
+                max_bytes=_HISTORY_BYTES,
+            )
+
+    async def _end(self) -> None:
+        await self.sync.stop()
+        for task in self._tasks:
+            task.cancel()
+        for outcome in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                log.error("A background task had failed.", exc_info=outcome)
+        await self.memories.finished()
+        await self.index.close()
+        self.catalog.close()
+        self.state.close()
+
+    def _encoder(self, model: str) -> Encoder:
+        settings = self.settings
+
+        def load() -> Embedder:
+            return load_model(model, settings.model_dir, settings.embedding.threads or None)
+
+        return Encoder(load, self.catalog.vectors, clock_ms)
+
+
+def run_daemon(settings: Settings, report: StartReport) -> int:
+    """Serve the vault over HTTP until a signal; the exit code. Raises SettingsError."""
+    from second_brain.server.app import create_app  # noqa: PLC0415 - costs most of the start
+    from second_brain.server.body import Limits  # noqa: PLC0415
+    from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS  # noqa: PLC0415
+    from second_brain.server.serve import HttpServer, bind  # noqa: PLC0415
+
+    folder = vault_folder(settings)
+    with DaemonLock(folder) as lock:
+        listener = bind(settings.server.host, settings.server.port)
+        token = ensure_token(settings)
+        daemon = Daemon(settings, folder, report=report)
+
+        def started() -> None:
+            lock.publish(
+                DaemonInfo(
+                    os.getpid(), settings.server.url, str(daemon.root), __version__, clock_ms()
+                )
+            )
+            counts = daemon.catalog.counts()
+            report.started(
+                vault=daemon.root,
+                notes=len(scan(daemon.root, daemon.rule.path_reason).found),
+                memories=counts.memories,
+                url=settings.server.url,
+                token_file=token.file,
+            )
+
+        app = create_app(
+            daemon.memories,
+            token=token.value,
+            allowed_hosts=[*LOOPBACK_HOSTS, *settings.server.allowed_hosts],
+            allowed_origins=[*CLIENT_ORIGINS, *settings.server.allowed_origins],
+            limits=replace(Limits(), body_bytes=settings.limits.max_body),
+            query_token=settings.server.token_in_query,
+            lifespan=daemon.running,
+        )
+        server = HttpServer(app, on_started=started)
+        asyncio.run(server.serve(sockets=[listener]))
+        report.stopped()
+    return 0
+
+
+def run_stdio_alone(settings: Settings) -> int:
+    """Serve the vault to one client over standard input and output; the exit code."""
+    from second_brain.report import Silent  # noqa: PLC0415
+    from second_brain.server.mcp import MemoryServer  # noqa: PLC0415
+    from second_brain.server.mcp_stdio import run_alone  # noqa: PLC0415
+
+    folder = vault_folder(settings)
+    with DaemonLock(folder):
+        daemon = Daemon(settings, folder, report=Silent())
+
+        async def serve() -> None:
+            async with daemon.running():
+                await run_alone(MemoryServer(daemon.memories).server)
+
+        asyncio.run(serve())
+    return 0

@@ -1,0 +1,328 @@
+"""The index as one thing: the table in force, its writer and the model, over all their changes.
+
+A generation is a table made with one model and one way of chunking. When either changes, the next
+generation is built beside the one in force, which goes on answering, and takes its place when it
+is complete. What cannot be read is dropped and built again from the vault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from second_brain.errors import IndexUnavailable
+from second_brain.index.analyze import Query
+from second_brain.index.catalog import Catalog
+from second_brain.index.embedding.protocol import Vectors
+from second_brain.index.encoder import Encoder
+from second_brain.index.passages import ChunkRow, Hit, SearchFilter
+from second_brain.index.table import ChunkTable, drop_table
+from second_brain.index.writer import IndexWriter
+
+log = logging.getLogger(__name__)
+
+_META = "generation"
+NO_MODEL = "none"
+_NO_MODEL_DIMENSION = 384
+_OPENING_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What a table was made with. `layout` names the way in which notes are cut."""
+
+    model: str
+    fingerprint: str
+    dimension: int
+    layout: str
+
+    @property
+    def key(self) -> str:
+        """What tells its table from the tables of others of the same dimension."""
+        return f"{self.fingerprint}:{self.layout}"
+
+    @property
+    def version(self) -> str:
+        """What the catalogue keeps with each note that is in such a table."""
+        return f"{self.key}:{self.dimension}"
+
+
+@dataclass(slots=True)
+class _Open:
+    generation: Generation
+    table: ChunkTable
+    writer: IndexWriter
+
+
+class Index:
+    """One vault's index. `start` opens it; searches and commits may then run side by side."""
+
+    def __init__(
+        self,
+        uri: str,
+        catalog: Catalog,
+        encoder: Encoder,
+        *,
+        layout: str,
+        on_damage: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.uri = uri
+        self.encoder = encoder
+        self.layout = layout
+        self.on_damage = on_damage
+        self._catalog = catalog
+        self._current: _Open | None = None
+        self._next: _Open | None = None
+        self._old_encoder: Encoder | None = None
+        self._is_open = asyncio.Event()
+        self.last_error: str | None = None
+
+    # Life
+
+    async def start(self, expected: Generation | None = None) -> bool:
+        """Open the generation in force, or a new one; False when it starts empty.
+
+        `expected` is what the configured model will turn out to be, if that is known already: a
+        new index is made for it. A table that cannot be read is dropped and begun anew.
+        """
+        known = self._in_force()
+        generation = known or expected or self._for_model()
+        self._catalog.set_meta(_META, json.dumps(asdict(generation)))
+        try:
+            self._current = await self._open(generation)
+            await self._current.table.read_test()
+        except IndexUnavailable as error:
+            log.warning("%s It is built anew from the vault.", error)
+            self.last_error = str(error)
+            await self._close(self._current)
+            await drop_table(self.uri, generation.key, generation.dimension)
+            self._current = await self._open(generation)
+            self._is_open.set()
+            return False
+        self._is_open.set()
+        return known is not None and await self._current.table.count() > 0
+
+    async def reset(self) -> None:
+        """Drop the table in force, whatever state it is in, and begin an empty one."""
+        opened = self._opened()
+        generation = opened.generation
+        await self._close(opened)
+        await drop_table(self.uri, generation.key, generation.dimension)
+        self._current = await self._open(generation)
+
+    async def opened(self) -> None:
+        """Wait until there is a table; IndexUnavailable if that takes too long."""
+        await self._ready()
+
+    async def close(self) -> None:
+        """Commit what waits and let go."""
+        for opened in (self._current, self._next):
+            await self._close(opened)
+        self._current = self._next = None
+        for encoder in (self.encoder, self._old_encoder):
+            if encoder is not None:
+                await asyncio.to_thread(encoder.close)
+
+    # What is in force
+
+    @property
+    def version(self) -> str:
+        """The version that notes committed now have in the catalogue."""
+        return (self._next or self._opened()).generation.version
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the generation in force is not what model and layout ask for."""
+        if self._current is None:
+            return False
+        generation = self._current.generation
+        if generation.layout != self.layout:
+            return True
+        model = self.encoder.model
+        return model is not None and model.fingerprint != generation.fingerprint
+
+    @property
+    def semantic(self) -> bool:
+        """Whether questions can be answered by meaning at this moment."""
+        return self._query_encoder() is not None
+
+    @property
+    def building(self) -> bool:
+        return self._next is not None
+
+    # Searching
+
+    async def query_vector(self, text: str) -> Vectors | None:
+        """The question's vector for the table in force; None when there is no model for it."""
+        encoder = self._query_encoder()
+        return await encoder.query(text) if encoder else None
+
+    async def vector_search(self, vector: Vectors, filter: SearchFilter, limit: int) -> list[Hit]:
+        with _watching(self):
+            return await (await self._ready()).table.vector_search(vector, filter, limit)
+
+    async def text_search(self, query: Query, filter: SearchFilter, limit: int) -> list[Hit]:
+        with _watching(self):
+            return await (await self._ready()).table.text_search(query, filter, limit)
+
+    async def vectors(self, chunk_ids: Iterable[str]) -> dict[str, Vectors]:
+        with _watching(self):
+            return await (await self._ready()).table.vectors(chunk_ids)
+
+    async def chunk_counts(self) -> dict[str, int]:
+        with _watching(self):
+            return await (await self._ready()).table.chunk_counts()
+
+    async def unembedded(self) -> set[str]:
+        with _watching(self):
+            return await (await self._ready()).table.unembedded()
+
+    # Writing
+
+    async def commit(
+        self,
+        rows: Mapping[str, Sequence[ChunkRow]],
+        delete: Iterable[str] = (),
+        *,
+        flush: bool = False,
+    ) -> None:
+        """These notes have exactly these passages, the deleted ones none; returns when it is so.
+
+        While the next generation is built, the vectors are for it, and the one in force gets the
+        passages without: they are found by their words until the change.
+        """
+        gone = list(delete)
+        with _watching(self):
+            current = await self._ready()
+            building = self._next
+            if building is not None:
+                await building.writer.submit(rows, gone, flush=flush)
+            if building is not None or not self._fits(current):
+                rows = {id: [replace(r, vector=None) for r in own] for id, own in rows.items()}
+            await current.writer.submit(rows, gone, flush=flush)
+
+    async def begin_next(self, load_old: Callable[[str], Encoder] | None = None) -> None:
+        """Open the generation that model and layout ask for, beside the one in force.
+
+        `load_old` makes an encoder of the model in force by its name, so that questions are
+        answered by meaning until the change, if that model can still be loaded.
+        """
+        if self._next is not None:
+            return
+        wanted = self._for_model()
+        current = self._opened().generation
+        old_model = current.fingerprint not in (NO_MODEL, wanted.fingerprint)
+        if load_old is not None and old_model and self._old_encoder is None:
+            encoder = load_old(current.model)
+            await encoder.start()
+            loaded = encoder.model
+            if loaded is not None and loaded.fingerprint == current.fingerprint:
+                self._old_encoder = encoder
+            else:
+                await asyncio.to_thread(encoder.close)
+        await drop_table(self.uri, wanted.key, wanted.dimension)
+        self._next = await self._open(wanted)
+
+    async def put_next(self, rows: Mapping[str, Sequence[ChunkRow]]) -> None:
+        """Add notes to the generation being built only."""
+        with _watching(self):
+            if self._next is not None:
+                await self._next.writer.submit(rows)
+
+    async def finish_next(self) -> None:
+        """The generation that was built is complete: it is the one in force from now on."""
+        if self._next is None:
+            return
+        old, self._current, self._next = self._opened(), self._next, None
+        self._catalog.set_meta(_META, json.dumps(asdict(self._current.generation)))
+        await self._close(old)
+        await old.table.drop()
+        if self._old_encoder is not None:
+            await asyncio.to_thread(self._old_encoder.close)
+            self._old_encoder = None
+
+    # Health
+
+    async def stats(self) -> dict[str, Any]:
+        """Sizes and error counts, for the health report; `error` if they cannot be had."""
+        if self._current is None:
+            return {"state": "opening"}
+        try:
+            table = await self._current.table.stats()
+        except IndexUnavailable as error:
+            return {"state": "unavailable", "error": str(error)}
+        return {
+            "state": "building" if self._next else "ready",
+            "table": self._current.table.name,
+            "model": self._current.generation.model,
+            "dimension": self._current.generation.dimension,
+            **asdict(table),
+            "writer": asdict(self._current.writer.stats()),
+            "last_error": self.last_error,
+        }
+
+    # Inside
+
+    def _opened(self) -> _Open:
+        if self._current is None:
+            raise IndexUnavailable("The index is being opened; try again in a moment.")
+        return self._current
+
+    async def _ready(self) -> _Open:
+        """The table in force. Who comes while it is being opened waits for it a while."""
+        try:
+            async with asyncio.timeout(_OPENING_SECONDS):
+                await self._is_open.wait()
+        except TimeoutError:
+            pass
+        return self._opened()
+
+    def _in_force(self) -> Generation | None:
+        text = self._catalog.get_meta(_META)
+        return Generation(**json.loads(text)) if text else None
+
+    def _for_model(self) -> Generation:
+        model = self.encoder.model
+        if model is None:
+            return Generation(NO_MODEL, NO_MODEL, _NO_MODEL_DIMENSION, self.layout)
+        return Generation(model.name, model.fingerprint, model.dimension, self.layout)
+
+    def _fits(self, opened: _Open) -> bool:
+        model = self.encoder.model
+        return model is not None and model.fingerprint == opened.generation.fingerprint
+
+    def _query_encoder(self) -> Encoder | None:
+        if self._current is None:
+            return None
+        if self._fits(self._current):
+            return self.encoder
+        return self._old_encoder
+
+    async def _open(self, generation: Generation) -> _Open:
+        table = await ChunkTable.open(self.uri, generation.key, generation.dimension)
+        writer = IndexWriter(table)
+        writer.start()
+        return _Open(generation, table, writer)
+
+    async def _close(self, opened: _Open | None) -> None:
+        if opened is not None:
+            await opened.writer.close()
+
+
+class _watching:
+    """Notes an IndexUnavailable that passes and tells whoever mends the index."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, IndexUnavailable) and self._index._current is not None:
+            self._index.last_error = str(error)
+            self._index.on_damage()

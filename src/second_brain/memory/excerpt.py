@@ -1,0 +1,60 @@
+"""Cuts what recall returns to a budget of characters, around the passage that matched. Pure."""
+
+from __future__ import annotations
+
+_CUT = "…"
+_LEAST = 200
+"""Characters that every result gets: less would say nothing."""
+
+
+def shares(lengths: list[int], budget: int) -> list[int]:
+    """How many characters each text gets of `budget`: short ones leave theirs to the others."""
+    left = len(lengths)
+    given = [0] * left
+    for place in sorted(range(left), key=lambda place: lengths[place]):
+        share = max(_LEAST, budget // left) if left else 0
+        given[place] = min(lengths[place], share)
+        budget = max(0, budget - given[place])
+        left -= 1
+    return given
+
+
+def excerpt(text: str, passage: str, limit: int) -> str:
+    """At most `limit` characters of `text` (and two marks), with as much of `passage` as fits.
+
+    Whole lines or words where possible; "…" stands where something was left out. `passage` that
+    is not in the text (it changed meanwhile) gives the text's beginning.
+    """
+    if len(text) <= limit:
+        return text
+    start = max(0, text.find(passage)) if passage else 0
+    inside = min(len(passage), limit) if passage else limit
+    before = (limit - inside) // 3
+    left = _line_start(text, max(0, start - before), start)
+    right = min(len(text), left + limit)
+    right = _word_end(text, right, min(start + inside, right))
+    return (
+        f"{_CUT if left > 0 else ''}{text[left:right].strip()}{_CUT if right < len(text) else ''}"
+    )
+
+
+def _line_start(text: str, at: int, most: int) -> int:
+    """The first line start from `at` on, up to `most`; a word start if there is none."""
+    if at == 0:
+        return 0
+    for mark in ("\n", " "):
+        found = text.find(mark, at - 1, most)
+        if found >= 0:
+            return found + 1
+    return most
+
+
+def _word_end(text: str, at: int, least: int) -> int:
+    """The last word end up to `at`, not before `least`."""
+    if at >= len(text):
+        return len(text)
+    for mark in ("\n", " "):
+        found = text.rfind(mark, least, at + 1)
+        if found > least:
+            return found
+    return at

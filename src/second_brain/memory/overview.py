@@ -1,0 +1,141 @@
+"""What there is, as lists and numbers: recent memories, notes with their status, statistics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from second_brain.errors import InvalidInput
+from second_brain.index.catalog import Catalog
+from second_brain.index.rows import EdgeRow, NoteRow
+from second_brain.index.state import Counters, State
+from second_brain.memory.model import Edge, ExportedEntry, Memory, NoteStatus, Stats
+from second_brain.memory.shelf import Shelf
+
+_DAY_MS = 86_400_000
+_DIGEST_AGE_MS = 60 * _DAY_MS
+_DIGEST_LEAST = 10
+_DIGEST_RECALLS = 2
+_DIGEST_IMPORTANCE = 4
+_TOP_TAGS = 5
+
+
+class Overview:
+    """Reads only. `clock_ms` is Unix milliseconds."""
+
+    def __init__(
+        self, catalog: Catalog, state: State, shelf: Shelf, *, clock_ms: Callable[[], int]
+    ) -> None:
+        self._catalog = catalog
+        self._state = state
+        self._shelf = shelf
+        self._clock_ms = clock_ms
+
+    async def recent(
+        self, n: int, tag: str | None, after: int | None, before: int | None
+    ) -> list[Memory]:
+        """The newest memories with their whole texts. Raises InvalidInput."""
+        if n < 1:
+            raise InvalidInput("n", "n must be at least 1")
+
+        def read() -> list[Memory]:
+            rows = self._catalog.memories(tag=tag, after=after, before=before, limit=n)
+            return self._shelf.memories(rows)
+
+        return await asyncio.to_thread(read)
+
+    async def stats(self) -> Stats:
+        return await asyncio.to_thread(self._stats)
+
+    async def export(self) -> tuple[list[ExportedEntry], list[Edge]]:
+        """Every memory with its counters, and the edges between them."""
+        return await asyncio.to_thread(self._export)
+
+    async def notes(
+        self, path: str | None, status: str | None, n: int, cursor: str | None
+    ) -> tuple[int, str | None, list[NoteStatus]]:
+        """How many notes match, where the next page begins, and one page of them by path."""
+
+        def read() -> tuple[int, str | None, list[NoteStatus]]:
+            total, following, rows = self._catalog.page(
+                path=path, status=status, n=n, cursor=cursor
+            )
+            return total, following, [self._note_status(row) for row in rows]
+
+        return await asyncio.to_thread(read)
+
+    def _note_status(self, row: NoteRow) -> NoteStatus:
+        edges = self._catalog.edges.stated_by(row.id)
+        waits = row.is_memory and not row.embedded
+        return NoteStatus(
+            path=row.path,
+            id=row.id,
+            status="pending" if waits else row.status,
+            reason="It waits for its embedding; it is found by its words." if waits else row.reason,
+            title=row.title,
+            tags=row.tags,
+            aliases=row.aliases,
+            links=tuple(_link(edge) for edge in edges),
+            size=row.size,
+            modified=row.modified,
+            indexed_at=row.indexed_at,
+            hash=row.hash,
+        )
+
+    def _stats(self) -> Stats:
+        counts = self._catalog.counts()
+        average = counts.average_importance
+        return Stats(
+            count=counts.memories,
+            avg_importance=round(average, 1) if average is not None else None,
+            top_tags=tuple(self._catalog.tag_counts()[:_TOP_TAGS]),
+            digest_candidates=self._digest_candidates(),
+            unvectorized=counts.unembedded,
+            unclassified=counts.unclassified,
+        )
+
+    def _digest_candidates(self) -> tuple[tuple[str, int], ...]:
+        rows = self._catalog.memories(before=self._clock_ms() - _DIGEST_AGE_MS)
+        counters = self._state.counters() if rows else {}
+        tags: Counter[str] = Counter()
+        for row in rows:
+            own = counters.get(row.id, Counters())
+            if (
+                (row.importance or 0) < _DIGEST_IMPORTANCE
+                and own.recall_count < _DIGEST_RECALLS
+                and own.contradiction_wins == 0
+            ):
+                tags.update(row.tags)
+        return tuple((tag, n) for tag, n in tags.most_common() if n >= _DIGEST_LEAST)
+
+    def _export(self) -> tuple[list[ExportedEntry], list[Edge]]:
+        rows = self._catalog.memories()
+        counters = self._state.counters()
+        entries: list[ExportedEntry] = []
+        for memory in self._shelf.memories(rows):
+            own = counters.get(memory.id, Counters())
+            entries.append(
+                ExportedEntry(
+                    memory, own.recall_count, own.contradiction_wins, own.contradiction_losses
+                )
+            )
+        return entries, _edges(self._catalog.edges.among())
+
+
+def _link(edge: EdgeRow) -> dict[str, str | None]:
+    return {
+        "target": edge.target,
+        "path": edge.target_path,
+        "type": edge.type,
+        "property": edge.property,
+        "provenance": edge.provenance,
+    }
+
+
+def _edges(rows: Sequence[EdgeRow]) -> list[Edge]:
+    return [
+        Edge(r.source_id, r.target_id, r.type, r.weight, r.provenance, r.created)
+        for r in rows
+        if r.target_id is not None and r.target_id != r.source_id
+    ]

@@ -1,0 +1,315 @@
+"""The use case recall: a question becomes the memories that answer it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+
+from second_brain.errors import InvalidInput
+from second_brain.index.analyze import Query, parse_query, terms
+from second_brain.index.embedding.protocol import Vectors
+from second_brain.index.index import Index
+from second_brain.index.passages import Hit, SearchFilter
+from second_brain.index.rows import NoteRow, tag_keys
+from second_brain.index.state import State
+from second_brain.memory import rank, time_phrases
+from second_brain.memory.excerpt import excerpt, shares
+from second_brain.memory.model import KINDS, RecallAnswer, RecallHit, RecallQuery
+from second_brain.memory.shelf import Shelf
+from second_brain.sync.engine import Engine
+
+CANDIDATES = 100
+"""Passages that each of the two searches contributes; measured close to looking at all."""
+
+_DIVERSE = 20
+_LONGEST_QUERY = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the two searches gave, by passage."""
+
+    dense: dict[str, float] | None
+    keyword: dict[str, float]
+    hits: dict[str, Hit]
+    vector: Vectors | None
+
+
+class Recalling:
+    """Searches and ranks. `now` is local time with its zone; `clock_ms` Unix milliseconds."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        index: Index,
+        state: State,
+        shelf: Shelf,
+        *,
+        now: Callable[[], datetime],
+        clock_ms: Callable[[], int],
+    ) -> None:
+        self._engine = engine
+        self._index = index
+        self._state = state
+        self._shelf = shelf
+        self._now = now
+        self._clock_ms = clock_ms
+        self._counting: set[asyncio.Task[None]] = set()
+
+    async def recall(self, query: RecallQuery) -> RecallAnswer:
+        """The memories that answer, best first. Raises InvalidInput, IndexUnavailable."""
+        _check(query)
+        asked = query.query.strip()[:_LONGEST_QUERY]
+        phrase = time_phrases.parse(asked, self._now())
+        limits = _Limits.of(query, phrase)
+        words = phrase.rest.strip() or asked
+        found = await self._search(words, limits.filter())
+        message = None
+        if not found.hits and limits.phrase:
+            found = await self._search(asked, limits.without_phrase().filter())
+            if found.hits:
+                message = f"Nothing was found for “{phrase.phrase}”; these are from other times."
+        ranked, hops, parsed = await self._ranked(query, words, found)
+        hits = await asyncio.to_thread(self._filled, query, ranked, hops, found, parsed)
+        self._count([hit.memory.id for hit in hits if hit.hop == 0])
+        if not hits:
+            message = self._nothing(query)
+        return RecallAnswer(
+            hits=tuple(hits),
+            query_used=words,
+            semantic_unavailable=found.dense is None,
+            message=message,
+            notice=self._index.encoder.notice if found.dense is None else None,
+        )
+
+    async def finished(self) -> None:
+        """Wait until the counters of past recalls are stored."""
+        await asyncio.gather(*self._counting, return_exceptions=True)
+
+    # Searching
+
+    async def _search(self, words: str, filter: SearchFilter) -> _Found:
+        parsed = parse_query(words)
+        by_text = asyncio.ensure_future(self._index.text_search(parsed, filter, CANDIDATES))
+        try:
+            vector = await self._index.query_vector(words)
+            dense: list[Hit] | None = None
+            if vector is not None:
+                try:
+                    dense = await self._index.vector_search(vector, filter, CANDIDATES)
+                except ValueError:  # the table in force changed to another model's meanwhile
+                    dense = None
+            keyword = await by_text
+        finally:
+            by_text.cancel()
+        return _Found(
+            dense={hit.id: hit.score for hit in dense} if dense is not None else None,
+            keyword={hit.id: hit.score for hit in keyword},
+            hits={hit.id: hit for hit in [*keyword, *(dense or [])]},
+            vector=vector,
+        )
+
+    # Ranking
+
+    async def _ranked(
+        self, query: RecallQuery, words: str, found: _Found
+    ) -> tuple[list[rank.Scored], list[rank.Reached], Query]:
+        parsed = parse_query(words)
+        fused = rank.fuse(found.dense, found.keyword)
+        scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
+        signals = await asyncio.to_thread(self._signals, [s.note_id for s in scored])
+        known = [entry for entry in scored if entry.note_id in signals]
+        adjusted = rank.adjust(known, signals, self._clock_ms())
+        wanted = max(query.top_k, 1)
+        chosen = adjusted[:wanted]
+        if _has_ties(adjusted[: wanted + 1]):
+            pool = adjusted[: max(_DIVERSE, wanted)]
+            vectors = await self._index.vectors(entry.best_chunk for entry in pool)
+            by_note = {e.note_id: vectors[e.best_chunk] for e in pool if e.best_chunk in vectors}
+            chosen = rank.diversify(pool, by_note, wanted)
+        hops: list[rank.Reached] = []
+        if query.hops > 0 and chosen:
+            direct = {entry.note_id: entry.score for entry in chosen}
+            hops = await asyncio.to_thread(rank.expand, direct, self._neighbours, query.hops)
+            hops = hops[:wanted]
+        return chosen, hops, parsed
+
+    def _signals(self, ids: Iterable[str]) -> dict[str, rank.Signals]:
+        wanted = list(ids)
+        rows = self._engine.catalog.by_ids(wanted)
+        counters = self._state.counters(wanted)
+        superseded = self._engine.catalog.edges.superseded(wanted)
+        return {
+            id: rank.Signals(
+                created_at=row.created,
+                tags=row.tags,
+                status=self._shelf.filled(row, "").status,
+                importance=row.importance,
+                recalls=counters[id].recall_count if id in counters else 0,
+                superseded=id in superseded,
+            )
+            for id, row in rows.items()
+            if row.is_memory
+        }
+
+    def _neighbours(self, id: str) -> list[rank.Neighbour]:
+        found = []
+        for edge in self._engine.catalog.edges.around(id):
+            other = edge.target_id if edge.source_id == id else edge.source_id
+            if other is not None and other != id:
+                found.append(rank.Neighbour(other, edge.weight))
+        return found
+
+    # Results
+
+    def _filled(
+        self,
+        query: RecallQuery,
+        ranked: Sequence[rank.Scored],
+        hops: Sequence[rank.Reached],
+        found: _Found,
+        parsed: Query,
+    ) -> list[RecallHit]:
+        rows = self._engine.catalog.by_ids(
+            [*(r.note_id for r in ranked), *(h.note_id for h in hops)]
+        )
+        ranked = [entry for entry in ranked if entry.note_id in rows]
+        hops = [reached for reached in hops if self._may_show(rows.get(reached.note_id))]
+        scores = rank.percent(
+            [*(entry.score for entry in ranked), *(reached.score for reached in hops)],
+            self._evidence(ranked, found, parsed),
+        )
+        results: list[RecallHit] = []
+        for entry, score in zip(ranked, scores, strict=False):
+            row, hit = rows[entry.note_id], found.hits[entry.best_chunk]
+            text = self._shelf.text(row, instead=hit.text)
+            results.append(
+                RecallHit(
+                    memory=self._shelf.filled(row, text),
+                    score=score,
+                    passage=hit.text,
+                    heading=hit.heading,
+                    content=text,
+                    explain=dict(entry.parts) if query.explain else None,
+                )
+            )
+        for reached, score in zip(hops, scores[len(ranked) :], strict=True):
+            row = rows[reached.note_id]
+            text = self._shelf.text(row)
+            results.append(
+                RecallHit(
+                    memory=self._shelf.filled(row, text),
+                    score=score,
+                    passage=excerpt(text, "", 400),
+                    heading="",
+                    content=text,
+                    hop=reached.hop,
+                    explain={"via": reached.via, "hop": reached.hop} if query.explain else None,
+                )
+            )
+        return _within(results, query.max_chars)
+
+    def _may_show(self, row: NoteRow | None) -> bool:
+        return row is not None and row.is_memory and row.memory_status != "deprecated"
+
+    def _evidence(self, ranked: Sequence[rank.Scored], found: _Found, parsed: Query) -> float:
+        """How good the best match is in itself: by its cosine and by the words it holds."""
+        if not ranked:
+            return 0.0
+        best = ranked[0].best_chunk
+        scale = self._index.encoder.similarity
+        near = None
+        if found.dense is not None and scale is not None and best in found.dense:
+            near = scale.score(found.dense[best])
+        covered = None
+        if parsed.terms:
+            hit = found.hits[best]
+            text = f"{hit.title}\n{hit.heading}\n{hit.text}"
+            covered = rank.coverage(parsed.terms, terms(text).split())
+        return rank.evidence(near, covered)
+
+    def _nothing(self, query: RecallQuery) -> str:
+        count = self._engine.catalog.counts().memories
+        if count == 0:
+            return "There are no memories yet."
+        filtered = query.tag or query.after or query.before or query.kind
+        return "No memory matches" + (" these filters." if filtered else ".")
+
+    def _count(self, ids: list[str]) -> None:
+        """Count the recalls beside the answer, which need not wait for a disk."""
+        if not ids:
+            return
+        task = asyncio.create_task(
+            asyncio.to_thread(self._state.count_recalls, ids, self._clock_ms())
+        )
+        self._counting.add(task)
+        task.add_done_callback(self._counting.discard)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    tag: str | None
+    after: int | None
+    before: int | None
+    kind: str | None
+    phrase: time_phrases.TimePhrase | None
+
+    @classmethod
+    def of(cls, query: RecallQuery, phrase: time_phrases.TimePhrase) -> _Limits:
+        keys = tag_keys([query.tag]) if query.tag else []
+        understood = phrase if phrase.phrase is not None else None
+        tag = keys[-1] if keys else None
+        return cls(tag, query.after, query.before, query.kind, understood)
+
+    def without_phrase(self) -> _Limits:
+        return replace(self, phrase=None)
+
+    def filter(self) -> SearchFilter:
+        after, before = self.after, self.before
+        if self.phrase is not None:
+            after = _later(after, self.phrase.after_ms)
+            before = _earlier(before, self.phrase.before_ms)
+        return SearchFilter(
+            tag=self.tag, after=after, before=before, kind=self.kind, exclude_deprecated=True
+        )
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    return max((t for t in (one, other) if t is not None), default=None)
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    return min((t for t in (one, other) if t is not None), default=None)
+
+
+def _has_ties(ranked: Sequence[rank.Scored]) -> bool:
+    return any(a.score - b.score < rank.TIE for a, b in pairwise(ranked))
+
+
+def _within(hits: list[RecallHit], budget: int) -> list[RecallHit]:
+    """The hits with their texts cut so that all together keep to the budget."""
+    given = shares([len(hit.content) for hit in hits], budget)
+    return [
+        replace(
+            hit,
+            content=excerpt(hit.content, hit.passage, share),
+            passage=excerpt(hit.passage, "", max(share, 1)),
+        )
+        for hit, share in zip(hits, given, strict=True)
+    ]
+
+
+def _check(query: RecallQuery) -> None:
+    if not query.query.strip():
+        raise InvalidInput("query", "query must not be empty")
+    if not 1 <= query.top_k <= 20:
+        raise InvalidInput("topK", "topK must be between 1 and 20")
+    if not 0 <= query.hops <= 3:
+        raise InvalidInput("hops", "hops must be between 0 and 3")
+    if query.kind is not None and query.kind not in KINDS:
+        raise InvalidInput("kind", f"kind must be one of: {', '.join(KINDS)}")
+    if query.max_chars < 1:
+        raise InvalidInput("max_chars", "max_chars must be at least 1")

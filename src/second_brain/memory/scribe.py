@@ -1,0 +1,278 @@
+"""Writes notes on behalf of a caller: one write of a note at a time, kept in the history first.
+
+Every write goes through here. The bytes before it are on disk in the history before the vault is
+touched; when a method returns, the file is synced and catalogue and index know it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from second_brain.errors import EditRefused, IndexUnavailable, NoteChanged, NoteNotFound
+from second_brain.index.rows import NoteRow
+from second_brain.index.state import State, WriteContents
+from second_brain.memory.model import Caller
+from second_brain.sync.engine import Engine
+from second_brain.vault.files import VaultFiles, digest
+from second_brain.vault.names import free_path, safe_name
+
+log = logging.getLogger(__name__)
+
+Change = Callable[[bytes], bytes]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """How long a note must have been left alone before it is written to, and the patience for it.
+
+    All in seconds: `user` for a note that the user wrote, `own` for one that the daemon created.
+    """
+
+    user: float = 10.0
+    own: float = 2.0
+    patience: float = 30.0
+
+
+class Scribe:
+    """Writes for callers. `clock_ms` is Unix milliseconds."""
+
+    def __init__(
+        self,
+        files: VaultFiles,
+        state: State,
+        engine: Engine,
+        *,
+        clock_ms: Callable[[], int],
+        settling: Settling | None = None,
+    ) -> None:
+        self._files = files
+        self._state = state
+        self._engine = engine
+        self._clock_ms = clock_ms
+        self._settling = settling or Settling()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def row(self, id: str) -> NoteRow:
+        """The memory with this id. Raises NoteNotFound."""
+        row = self._engine.catalog.by_id(id)
+        if row is None or not row.is_memory:
+            raise NoteNotFound(id)
+        return row
+
+    def chunks_of(self, id: str) -> int:
+        """How many passages of a note are indexed; 0 if it is no memory (any more)."""
+        row = self._engine.catalog.by_id(id)
+        return row.chunks if row is not None and row.is_memory else 0
+
+    async def create(
+        self, folder: str, title: str, data: bytes, *, id: str, caller: Caller, summary: str
+    ) -> str:
+        """Create a note named after `title` in `folder`; its path."""
+
+        def write() -> str:
+            name = safe_name(title)
+            while True:
+                path = free_path(folder, name, self._files.taken)
+                n = self._begin(id, path, caller, summary, before=None, after=data)
+                try:
+                    self._files.create(path, data)
+                except FileExistsError:
+                    self._state.abandon_write(n)
+                    continue
+                except BaseException:
+                    self._state.abandon_write(n)
+                    raise
+                self._state.finish_write(n, after=data, after_hash=digest(data))
+                return path
+
+        path = await asyncio.to_thread(write)
+        await self._take_in([path])
+        return path
+
+    async def edit(self, id: str, change: Change, *, caller: Caller, summary: str) -> bool:
+        """Apply `change` to a memory's bytes; whether that changed anything.
+
+        Waits until the note has been left alone for a while. Raises NoteNotFound, EditRefused,
+        NoteChanged if somebody goes on writing, WriteFailed, VaultOffline.
+        """
+        async with self._lock(id):
+            row = self.row(id)
+            changed = await asyncio.to_thread(self._edit, row, change, caller, summary)
+            if changed:
+                await self._take_in([row.path])
+            return changed
+
+    async def trash(self, id: str, *, caller: Caller, summary: str) -> str:
+        """Move a memory's note to the vault's trash; where it lies now."""
+        async with self._lock(id):
+            row = self.row(id)
+
+            def move() -> str:
+                try:
+                    before = self._files.read(row.path).data
+                    n = self._begin(id, row.path, caller, summary, before=before, after=None)
+                    trashed = self._attempt(n, lambda: self._files.trash(row.path))
+                except FileNotFoundError:
+                    raise NoteNotFound(id) from None
+                self._state.finish_write(n, after=None, after_hash=None, trash_path=trashed)
+                return trashed
+
+            trashed = await asyncio.to_thread(move)
+            await self._engine.drop([row.path])
+            return trashed
+
+    async def undo(self, n: int, *, caller: Caller) -> WriteContents:
+        """Take one write back. Raises NoteChanged when the file was changed since.
+
+        What the write made is taken away, what it took away comes back; the undoing is a write
+        of its own in the history.
+        """
+        contents = await asyncio.to_thread(self._state.contents, n)
+        if contents is None or contents.row.state != "done":
+            state = "already undone" if contents is not None else "not in the history"
+            raise EditRefused(f"Write {n}", f"it is {state}")
+        write = contents.row
+        async with self._lock(write.id):
+            row = self._engine.catalog.by_id(write.id)
+            path = row.path if row is not None else write.path
+            await asyncio.to_thread(self._undo, contents, path, caller)
+            await self._take_in([path])
+            await self._engine.drop([path])
+        return contents
+
+    def recover(self) -> None:
+        """Decide on writes that a crash left unfinished, by what is in the vault."""
+        for write in self._state.pending_writes():
+            contents = self._state.contents(write.n)
+            done = contents is not None and self._is_done(contents)
+            if done and contents is not None:
+                self._state.finish_write(write.n, after=contents.after, after_hash=write.after_hash)
+            else:
+                self._state.abandon_write(write.n)
+
+    # In a worker thread
+
+    def _edit(self, row: NoteRow, change: Change, caller: Caller, summary: str) -> bool:
+        begun: list[int] = []
+
+        def journalled(data: bytes) -> bytes:
+            while begun:
+                self._state.abandon_write(begun.pop())
+            try:
+                after = change(data)
+            except EditRefused as error:
+                raise EditRefused(row.path, error.reason) from None
+            if after != data:
+                begun.append(
+                    self._begin(row.id, row.path, caller, summary, before=data, after=after)
+                )
+            return after
+
+        own = row.source not in ("", "obsidian")
+        try:
+            edited = self._files.edit(
+                row.path,
+                journalled,
+                quiet=self._settling.own if own else self._settling.user,
+                deadline=self._settling.patience,
+            )
+        except BaseException as error:
+            while begun:
+                self._state.abandon_write(begun.pop())
+            if isinstance(error, FileNotFoundError):
+                raise NoteNotFound(row.id) from None
+            raise
+        if edited.changed:
+            after = edited.after
+            self._state.finish_write(begun[-1], after=after, after_hash=digest(after))
+        return edited.changed
+
+    def _undo(self, contents: WriteContents, path: str, caller: Caller) -> None:
+        write = contents.row
+        summary = f"undo of {write.n}: {write.summary}"
+        try:
+            now: bytes | None = self._files.read(path).data
+        except FileNotFoundError:
+            now = None
+        if now != contents.after:
+            raise NoteChanged(path)
+        n = self._begin(write.id, path, caller, summary, before=now, after=contents.before)
+        trashed: str | None = None
+        if contents.before is None:
+            trashed = self._attempt(n, lambda: self._files.trash(path))
+        elif now is None:
+            self._attempt(n, lambda: self._restore(write.trash_path, path, contents.before or b""))
+        else:
+            self._attempt(n, lambda: self._files.replace(path, contents.before or b"", digest(now)))
+        after = contents.before
+        self._state.finish_write(
+            n,
+            after=after,
+            after_hash=digest(after) if after is not None else None,
+            trash_path=trashed,
+        )
+        self._state.mark_undone(write.n)
+
+    def _restore(self, trashed: str | None, path: str, data: bytes) -> None:
+        """Bring a note back out of the trash, or write it anew if the trash was emptied."""
+        if trashed is not None:
+            try:
+                if self._files.read(trashed).data == data:
+                    self._files.restore(trashed, path)
+                    return
+            except FileNotFoundError:
+                pass
+        self._files.create(path, data)
+
+    def _begin(
+        self,
+        id: str,
+        path: str,
+        caller: Caller,
+        summary: str,
+        *,
+        before: bytes | None,
+        after: bytes | None,
+    ) -> int:
+        return self._state.begin_write(
+            id=id,
+            path=path,
+            at=self._clock_ms(),
+            client=caller.client,
+            tool=caller.tool,
+            summary=summary,
+            before=before,
+            after=after,
+            after_hash=digest(after) if after is not None else None,
+        )
+
+    def _attempt(self, n: int, act: Callable[[], T]) -> T:
+        try:
+            return act()
+        except BaseException:
+            self._state.abandon_write(n)
+            raise
+
+    def _is_done(self, contents: WriteContents) -> bool:
+        try:
+            return self._files.read(contents.row.path).data == contents.after
+        except FileNotFoundError:
+            return contents.after is None
+
+    # On the loop
+
+    def _lock(self, id: str) -> asyncio.Lock:
+        return self._locks.setdefault(id, asyncio.Lock())
+
+    async def _take_in(self, paths: list[str]) -> None:
+        """Index what was written. The vault has it: an index that fails now only lags behind."""
+        try:
+            await self._engine.take_in(paths, urgent=True)
+        except IndexUnavailable as error:
+            log.warning("%s is written, but not searchable yet: %s", paths[0], error)

@@ -1,0 +1,208 @@
+"""All use cases behind the one protocol that transports call (`memory.api.Memories`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from second_brain.errors import InvalidInput, NoteNotFound
+from second_brain.index.index import Index
+from second_brain.index.state import State, WriteRow
+from second_brain.memory.capture import Capture, CaptureRules
+from second_brain.memory.editing import Editing
+from second_brain.memory.model import (
+    Appended,
+    Caller,
+    Connection,
+    Edge,
+    ExportedEntry,
+    Forgotten,
+    Graph,
+    Health,
+    Memory,
+    NoteStatus,
+    RecallAnswer,
+    RecallQuery,
+    Remembered,
+    Stats,
+    Updated,
+    WriteRecord,
+)
+from second_brain.memory.overview import Overview
+from second_brain.memory.recalling import Recalling
+from second_brain.memory.relations import Relations
+from second_brain.memory.scribe import Scribe, Settling
+from second_brain.memory.shelf import Shelf
+from second_brain.memory.similar import Similarities
+from second_brain.memory.wellbeing import Wellbeing
+from second_brain.sync.prepare import Chunking
+from second_brain.sync.sync import Sync
+
+NOBODY = Caller()
+
+
+class MemoryService:
+    """Implements `Memories`. `now` is local time with its zone, `new_id` makes a fresh id."""
+
+    def __init__(
+        self,
+        sync: Sync,
+        index: Index,
+        state: State,
+        *,
+        vault_name: str,
+        chunking: Chunking,
+        rules: CaptureRules,
+        now: Callable[[], datetime],
+        clock_ms: Callable[[], int],
+        new_id: Callable[[], str],
+        settling: Settling | None = None,
+    ) -> None:
+        engine = sync.engine
+        self._catalog = engine.catalog
+        self._state = state
+        self._sync = sync
+        self._shelf = Shelf(engine.files, engine.catalog, vault_name)
+        self._scribe = Scribe(engine.files, state, engine, clock_ms=clock_ms, settling=settling)
+        similarities = Similarities(index, self._shelf, chunking)
+        self._capture = Capture(
+            engine,
+            self._scribe,
+            self._shelf,
+            similarities,
+            rules=rules,
+            now=now,
+            new_id=new_id,
+        )
+        self._editing = Editing(self._scribe, self._shelf, now=now)
+        self._relations = Relations(engine, self._scribe, self._shelf)
+        self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
+        self._overview = Overview(engine.catalog, state, self._shelf, clock_ms=clock_ms)
+        self._wellbeing = Wellbeing(sync, index)
+
+    async def recover(self) -> None:
+        """Decide on writes that a crash left unfinished; before anything else is written."""
+        await asyncio.to_thread(self._scribe.recover)
+
+    async def finished(self) -> None:
+        """Wait until what goes on beside the answers is stored."""
+        await self._recalling.finished()
+
+    # Writing
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        tags: Sequence[str] = (),
+        source: str = "api",
+        title: str | None = None,
+        caller: Caller = NOBODY,
+    ) -> Remembered:
+        return await self._capture.remember(
+            content, tags=tags, source=source, title=title, caller=caller
+        )
+
+    async def append(self, id: str, addition: str, *, caller: Caller = NOBODY) -> Appended:
+        return await self._editing.append(id, addition, caller)
+
+    async def update(self, id: str, content: str, *, caller: Caller = NOBODY) -> Updated:
+        return await self._editing.update(id, content, caller)
+
+    async def forget(self, id: str, *, caller: Caller = NOBODY) -> Forgotten:
+        return await self._editing.forget(id, caller)
+
+    async def set_status(self, id: str, status: str, *, caller: Caller = NOBODY) -> None:
+        await self._editing.set_status(id, status, caller)
+
+    async def link(
+        self, source_id: str, target_id: str, type: str = "relates_to", *, caller: Caller = NOBODY
+    ) -> None:
+        await self._relations.link(source_id, target_id, type, caller)
+
+    async def unlink(
+        self, source_id: str, target_id: str, type: str | None = None, *, caller: Caller = NOBODY
+    ) -> int:
+        return await self._relations.unlink(source_id, target_id, type, caller)
+
+    async def undo(self, n: int, *, caller: Caller = NOBODY) -> WriteRecord:
+        contents = await self._scribe.undo(n, caller=caller)
+        row = self._catalog.by_id(contents.row.id, missing=True)
+        return _record(contents.row, row.path if row is not None else None, undone=True)
+
+    # Reading
+
+    async def recall(self, query: RecallQuery) -> RecallAnswer:
+        return await self._recalling.recall(query)
+
+    async def list_recent(
+        self,
+        n: int = 10,
+        *,
+        tag: str | None = None,
+        after: int | None = None,
+        before: int | None = None,
+    ) -> list[Memory]:
+        return await self._overview.recent(n, tag, after, before)
+
+    async def get(self, id: str) -> Memory:
+        return await asyncio.to_thread(self._shelf.memory, id)
+
+    async def section(self, id: str, heading: str) -> str:
+        try:
+            return await asyncio.to_thread(self._shelf.section, id, heading)
+        except NoteNotFound as error:
+            if error.id == id:
+                raise
+            raise InvalidInput(
+                "heading", f"There is no heading “{heading}” in this memory"
+            ) from None
+
+    async def connections(self, id: str, type: str | None = None) -> list[Connection]:
+        return await self._relations.connections(id, type)
+
+    async def graph(self, seed: str | None = None, limit: int | None = None) -> Graph:
+        return await self._relations.graph(seed, limit)
+
+    async def count(self) -> int:
+        return (await asyncio.to_thread(self._catalog.counts)).memories
+
+    async def tags(self) -> list[str]:
+        return await asyncio.to_thread(self._catalog.tags)
+
+    async def stats(self) -> Stats:
+        return await self._overview.stats()
+
+    async def health(self) -> Health:
+        return await self._wellbeing.health()
+
+    async def export(self) -> tuple[list[ExportedEntry], list[Edge]]:
+        return await self._overview.export()
+
+    async def notes(
+        self,
+        *,
+        path: str | None = None,
+        status: str | None = None,
+        n: int = 100,
+        cursor: str | None = None,
+    ) -> tuple[int, str | None, list[NoteStatus]]:
+        return await self._overview.notes(path, status, n, cursor)
+
+    async def history(self, id: str | None = None, n: int = 20) -> list[WriteRecord]:
+        rows = await asyncio.to_thread(self._state.history, id, n)
+        return [_record(row, None, undone=row.state == "undone") for row in rows]
+
+
+def _record(row: WriteRow, path: str | None, *, undone: bool) -> WriteRecord:
+    return WriteRecord(
+        n=row.n,
+        id=row.id,
+        path=path or row.path,
+        at=row.at,
+        client=row.client,
+        tool=row.tool,
+        summary=row.summary,
+        undone=undone,
+    )

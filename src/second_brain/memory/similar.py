@@ -1,0 +1,109 @@
+"""How a text stands to the memories that there are: the same, similar, related, or new."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from second_brain.index.chunk import chunks, embedded_text
+from second_brain.index.embedding.protocol import SAME_SCORE, SIMILAR_SCORE
+from second_brain.index.index import Index
+from second_brain.index.passages import SearchFilter
+from second_brain.index.rows import NoteRow
+from second_brain.memory.describe import text_key
+from second_brain.memory.novelty import says_something_new
+from second_brain.memory.shelf import Shelf
+from second_brain.sync.prepare import Chunking
+from second_brain.vault.markdown import scan
+
+_NEAREST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The memory that a text was compared with. `score`: 85 is similar, 95 the same."""
+
+    row: NoteRow
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`duplicate` says nothing that its memory does not; `similar` is close to one, `news` says
+    what it brings beyond it; `related` are the ids of memories worth a link, the closest first."""
+
+    duplicate: Match | None = None
+    similar: Match | None = None
+    news: str = ""
+    related: tuple[str, ...] = ()
+
+
+class Similarities:
+    """Compares texts with the memories by words and, when there is a model, by meaning."""
+
+    def __init__(self, index: Index, shelf: Shelf, chunking: Chunking) -> None:
+        self._index = index
+        self._shelf = shelf
+        self._chunking = chunking
+
+    async def standing(self, title: str, text: str, exact: NoteRow | None) -> Standing:
+        """`exact` is the memory that says the same in the same words, if there is one."""
+        if exact is not None:
+            return Standing(duplicate=Match(exact, 100.0))
+        scale = self._index.encoder.similarity
+        if scale is None or not self._index.semantic:
+            return Standing()
+        best = await self._closest(title, text)
+        related = tuple(id for id, cosine in best if cosine >= scale.related)
+        if not best:
+            return Standing()
+        id, cosine = best[0]
+        score = round(scale.score(cosine), 1)
+        if score < SIMILAR_SCORE:
+            return Standing(related=related)
+        row = await asyncio.to_thread(self._shelf.row, id)
+        known = await asyncio.to_thread(self._shelf.text, row)
+        novelty = await asyncio.to_thread(says_something_new, text, known)
+        if score >= SAME_SCORE and known and not novelty:
+            return Standing(duplicate=Match(row, score))
+        return Standing(similar=Match(row, score), news=novelty.reason, related=related)
+
+    async def _closest(self, title: str, text: str) -> list[tuple[str, float]]:
+        """Memories by the cosine of their passage that is nearest to the text's least near one.
+
+        Every passage of the text must be near to the same memory for that to be near to the text.
+        """
+        cut = chunks(
+            title,
+            text,
+            scan(text).headings,
+            max_chars=self._chunking.max_chars,
+            overlap=self._chunking.overlap,
+        )
+        texts = [embedded_text(title, chunk) for chunk in cut]
+        vectors = await self._index.encoder.documents(texts, urgent=True)
+        found: list[dict[str, float]] = []
+        everything = SearchFilter()
+        for vector in vectors[:_NEAREST]:
+            if vector is None:
+                return []
+            hits = await self._index.vector_search(vector, everything, _NEAREST)
+            best: dict[str, float] = {}
+            for hit in hits:
+                best[hit.note_id] = max(hit.score, best.get(hit.note_id, -1.0))
+            found.append(best)
+        return _least_of_all(found)
+
+
+def _least_of_all(found: Sequence[dict[str, float]]) -> list[tuple[str, float]]:
+    if not found:
+        return []
+    common = set(found[0]).intersection(*found[1:])
+    least = {id: min(best[id] for best in found) for id in common}
+    return sorted(least.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def same_words(shelf_text: str, text: str) -> bool:
+    """Whether two texts differ in nothing that could matter."""
+    return text_key(shelf_text) == text_key(text)

@@ -1,0 +1,179 @@
+"""Starts the real daemon as a process on a copy of a vault and talks to it over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+
+T = TypeVar("T")
+
+TOKEN = "test-token-of-the-end-to-end-suite"
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def eventually(check: Callable[[], T], *, within: float = 10.0, every: float = 0.05) -> T:
+    """The first truthy value of `check`; fails with its last value or error after `within` s."""
+    deadline = time.monotonic() + within
+    last: object = None
+    while time.monotonic() < deadline:
+        try:
+            last = check()
+            if last:
+                return last  # type: ignore[return-value]
+        except (AssertionError, httpx2.HTTPError, OSError) as error:
+            last = error
+        time.sleep(every)
+    raise AssertionError(f"not within {within} s; last: {last!r}")
+
+
+class DaemonProcess:
+    """`brain serve` on `vault`, with its own data directory; restartable on the same port."""
+
+    def __init__(self, vault: Path, data: Path, model_dir: Path, *flags: str) -> None:
+        self.vault = vault
+        self.data = data
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.flags = flags
+        self.env = {
+            **os.environ,
+            "SECOND_BRAIN_AUTH_TOKEN": TOKEN,
+            "SECOND_BRAIN_MODEL_DIR": str(model_dir),
+            "SECOND_BRAIN_CONFIG": str(data / "no-config.toml"),
+        }
+        self.env.pop("SECOND_BRAIN_VAULT", None)
+        (data / "no-config.toml").touch()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.log = data / "serve.log"
+        self.http = httpx2.Client(
+            base_url=self.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30
+        )
+
+    def command(self) -> list[str]:
+        return [
+            sys.executable,
+            "-m",
+            "second_brain.cli.main",
+            "serve",
+            "--vault",
+            str(self.vault),
+            "--port",
+            str(self.port),
+            "--data-dir",
+            str(self.data),
+            *self.flags,
+        ]
+
+    def start(self, *, wait: bool = True) -> DaemonProcess:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command(), stdout=log, stderr=log, env=self.env, stdin=subprocess.DEVNULL
+            )
+        if wait:
+            self.wait_up()
+        return self
+
+    def wait_up(self, within: float = 30.0) -> None:
+        def up() -> bool:
+            assert self.process is not None
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the daemon ended: {self.log.read_text()[-3000:]}")
+            return self.http.get("/health").status_code == 200
+
+        eventually(up, within=within)
+
+    def wait_ready(self, within: float = 120.0) -> dict[str, Any]:
+        """Until the model is loaded and nothing is pending; returns /health."""
+
+        def ready() -> dict[str, Any] | None:
+            health = self.health()
+            done = health["embedding"]["state"] == "ready" and health["index"]["pending"] == 0
+            return health if done and not health["index"]["scanning"] else None
+
+        return eventually(ready, within=within)
+
+    def stop(self) -> int:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=30)
+        self.process = None
+        return code
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(timeout=30)
+        self.process = None
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(timeout=30)
+            self.process = None
+        self.http.close()
+
+    # requests
+
+    def health(self) -> dict[str, Any]:
+        return dict(self.http.get("/health").json())
+
+    def get(self, path: str, **params: object) -> Any:
+        response = self.http.get(path, params={k: v for k, v in params.items() if v is not None})
+        assert response.status_code == 200, (response.status_code, response.text)
+        return response.json()
+
+    def post(self, path: str, **body: object) -> Any:
+        response = self.http.post(path, json=body)
+        assert response.status_code == 200, (response.status_code, response.text)
+        return response.json()
+
+    def recall(self, query: str, **params: object) -> list[dict[str, Any]]:
+        return list(self.get("/recall", query=query, **params)["results"])
+
+    def note(self, path: str) -> dict[str, Any] | None:
+        notes = self.get("/notes", path=path)["notes"]
+        return dict(notes[0]) if notes else None
+
+    def all_notes(self) -> dict[str, dict[str, Any]]:
+        notes: dict[str, dict[str, Any]] = {}
+        cursor = None
+        while True:
+            page = self.get("/notes", n=500, cursor=cursor)
+            notes.update({note["path"]: note for note in page["notes"]})
+            cursor = page["next_cursor"]
+            if not cursor:
+                return notes
+
+    # the vault
+
+    def write(self, path: str, text: str | bytes) -> Path:
+        target = self.vault / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return target
+
+    def bytes_of_vault(self) -> dict[str, bytes]:
+        return {
+            str(file.relative_to(self.vault)): file.read_bytes()
+            for file in sorted(self.vault.rglob("*"))
+            if file.is_file() and not file.is_symlink()
+        }
+
+
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
