@@ -75,7 +75,8 @@ class Desk:
 def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Desk]:
     root = tmp_path / "vault"
     (root / "sub").mkdir(parents=True)
-    (root / ".obsidian").mkdir()
+    for hidden in (".obsidian", ".trash"):
+        (root / hidden).mkdir()
     for name in ("a.md", "b.md", "sub/c.md", "sub/d.md"):
         (root / name).write_text("old")
     desk = Desk(root, polling=request.param)
@@ -201,7 +202,6 @@ def test_a_folder_that_goes_away_names_its_subtree(desk: Desk, tmp_path: Path) -
 
 
 def test_a_folder_that_goes_to_the_trash_deletes_its_notes(desk: Desk) -> None:
-    (desk.root / ".trash").mkdir()
     (desk.root / "sub").rename(desk.root / ".trash" / "sub")
     desk.settle(lambda d: len(d.deleted) == 2)
     assert desk.deleted == {"sub/c.md", "sub/d.md"}
