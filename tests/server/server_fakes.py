@@ -30,11 +30,76 @@ from second_brain.memory.model import (
     Updated,
     WriteRecord,
 )
+from second_brain.server.body import Limits
 
 NOW = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 TOKEN = "correct-horse-battery"
 NOBODY = Caller()
+SMALL = Limits(body_bytes=20_000, body_seconds=1.0)
+
+# Every path of the contract, with parameters that are right.
+POSTS = {
+    "/capture": {"content": "x"},
+    "/append": {"id": "m1", "addition": "x"},
+    "/update": {"id": "m1", "content": "x"},
+    "/forget": {"id": "m1"},
+    "/link": {"source_id": "m1", "target_id": "m2"},
+    "/unlink": {"source_id": "m1", "target_id": "m2"},
+    "/status": {"id": "m1", "status": "draft"},
+    "/undo": {"n": 1},
+    "/chat": {"query": "x", "memories": "y"},
+    "/patterns/resolve": {"id": "m1", "action": "confirm"},
+}
+GETS = [
+    "/list",
+    "/recall?query=x",
+    "/connections?id=m1",
+    "/entry?id=m1",
+    "/get?id=m1",
+    "/graph",
+    "/count",
+    "/tags",
+    "/stats",
+    "/health",
+    "/export",
+    "/notes",
+    "/history",
+    "/digest?tag=work",
+    "/integrations",
+]
 NOBODY = Caller()
+SMALL = Limits(body_bytes=20_000, body_seconds=1.0)
+
+# Every path of the contract, with parameters that are right.
+POSTS = {
+    "/capture": {"content": "x"},
+    "/append": {"id": "m1", "addition": "x"},
+    "/update": {"id": "m1", "content": "x"},
+    "/forget": {"id": "m1"},
+    "/link": {"source_id": "m1", "target_id": "m2"},
+    "/unlink": {"source_id": "m1", "target_id": "m2"},
+    "/status": {"id": "m1", "status": "draft"},
+    "/undo": {"n": 1},
+    "/chat": {"query": "x", "memories": "y"},
+    "/patterns/resolve": {"id": "m1", "action": "confirm"},
+}
+GETS = [
+    "/list",
+    "/recall?query=x",
+    "/connections?id=m1",
+    "/entry?id=m1",
+    "/get?id=m1",
+    "/graph",
+    "/count",
+    "/tags",
+    "/stats",
+    "/health",
+    "/export",
+    "/notes",
+    "/history",
+    "/digest?tag=work",
+    "/integrations",
+]
 
 _HEALTH = Health(
     vault={"ok": True, "path": "vault"},

@@ -10,14 +10,13 @@ from contextlib import AbstractContextManager
 
 import httpx2
 import pytest
-from server_fakes import TOKEN, FakeMemories
+from server_fakes import GETS, POSTS, SMALL, TOKEN, FakeMemories
+from server_running import Running
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from test_rest import GETS, POSTS
 
-from conftest import SMALL, Running
 from second_brain.server.app import create_app
 from second_brain.server.auth import Principal, StaticToken
 from second_brain.server.guard import Sites
@@ -248,10 +247,10 @@ class TestLimits:
 
         def chunks() -> object:
             for _ in range(300):
-                yield b"x" * 1000
+                yield b"x" * 100_000
 
         with httpx2.Client(headers=headers, trust_env=False) as client:
-            whole = client.post(f"{live.url}/capture", content=b"x" * 300_000)
+            whole = client.post(f"{live.url}/capture", content=b"x" * 30_000_000)
             streamed = client.post(f"{live.url}/capture", content=chunks())
             after = client.get(f"{live.url}/count")
         assert [whole.status_code, streamed.status_code] == [413, 413]

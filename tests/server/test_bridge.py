@@ -23,9 +23,9 @@ from mcp.shared import inbound
 from mcp.shared.exceptions import MCPError
 from mcp.types import Implementation
 from server_fakes import TOKEN, FakeMemories
+from server_running import Running
 from starlette.applications import Starlette
 
-from conftest import Running
 from second_brain.server import bridge
 from second_brain.server.bridge import INVALID_REQUEST, PARSE_ERROR
 
@@ -233,6 +233,15 @@ class TestLostConnections:
             process.send(tool_call(1, "append", id="m1", addition="x"))
             message = process.receive()["error"]["message"]
             assert "may or may not" in message
+            assert server.taken == 1
+
+    def test_a_stream_that_breaks_is_said(self) -> None:
+        """Only its client knows what to fetch again after a gap."""
+        server = Breaking()
+        with raw(arguments(server.url)) as process:
+            listen = {"method": "subscriptions/listen", "params": {"notifications": {}}}
+            process.send({"jsonrpc": "2.0", "id": 1, **listen})
+            assert "lost" in process.receive()["error"]["message"]
             assert server.taken == 1
 
     def test_reading_is_tried_again(self) -> None:

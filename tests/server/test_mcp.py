@@ -15,9 +15,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import Implementation
 from server_fakes import NOW, TOKEN, FakeMemories
+from server_running import Running
 from starlette.testclient import TestClient
 
-from conftest import Running
 from second_brain.errors import EditRefused, VaultOffline
 from second_brain.memory.model import Remembered
 from second_brain.server.tool_names import READ_ONLY

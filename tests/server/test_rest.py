@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from server_fakes import NOW, FakeMemories, Unexpected
+from server_fakes import GETS, NOW, POSTS, FakeMemories, Unexpected
 from starlette.testclient import TestClient
 
 from second_brain.errors import (
@@ -18,18 +18,6 @@ from second_brain.errors import (
 )
 from second_brain.memory.model import RELATION_TYPES, Remembered
 
-POSTS = {
-    "/capture": {"content": "x"},
-    "/append": {"id": "m1", "addition": "x"},
-    "/update": {"id": "m1", "content": "x"},
-    "/forget": {"id": "m1"},
-    "/link": {"source_id": "m1", "target_id": "m2"},
-    "/unlink": {"source_id": "m1", "target_id": "m2"},
-    "/status": {"id": "m1", "status": "draft"},
-    "/undo": {"n": 1},
-    "/chat": {"query": "x", "memories": "y"},
-    "/patterns/resolve": {"id": "m1", "action": "confirm"},
-}
 REQUIRED = [
     ("/capture", "content"),
     ("/append", "id"),
@@ -47,23 +35,6 @@ REQUIRED = [
     ("/chat", "query"),
     ("/patterns/resolve", "id"),
     ("/patterns/resolve", "action"),
-]
-GETS = [
-    "/list",
-    "/recall?query=x",
-    "/connections?id=m1",
-    "/entry?id=m1",
-    "/get?id=m1",
-    "/graph",
-    "/count",
-    "/tags",
-    "/stats",
-    "/health",
-    "/export",
-    "/notes",
-    "/history",
-    "/digest?tag=work",
-    "/integrations",
 ]
 
 

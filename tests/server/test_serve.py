@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from server_fakes import TOKEN
+from server_running import Running
 
-from conftest import Running
 from second_brain.errors import SettingsError
 from second_brain.server.serve import bind
 
