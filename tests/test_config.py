@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from second_brain.config import OPTIONS, Kind, Settings, load_settings, validate
+from second_brain.config.settings import ServerSettings
 from second_brain.errors import SettingsError
 
 
@@ -402,3 +403,14 @@ def test_models_and_index_inside_the_vault_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"^The index .* lies inside the vault"):
         validate(settings_for(vault, tmp_path / "data", **{"index.uri": str(vault / "index")}))
     validate(settings_for(vault, tmp_path / "data", **{"index.uri": "s3://bucket/index"}))
+
+
+def test_the_public_address_may_be_named_by_clients_and_may_call() -> None:
+    server = ServerSettings(
+        public_url="https://brain.example:8443/sb",
+        allowed_hosts=("other.example",),
+        allowed_origins=("https://app.example",),
+    )
+    assert server.further_hosts == ("other.example", "brain.example:8443", "127.0.0.1")
+    assert server.further_origins == ("https://app.example", "https://brain.example:8443")
+    assert ServerSettings(host="0.0.0.0").further_hosts == ()

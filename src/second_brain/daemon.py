@@ -241,8 +241,8 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
         app = create_app(
             daemon.memories,
             token=token.value,
-            allowed_hosts=[*LOOPBACK_HOSTS, *settings.server.allowed_hosts],
-            allowed_origins=[*CLIENT_ORIGINS, *settings.server.allowed_origins],
+            allowed_hosts=[*LOOPBACK_HOSTS, *settings.server.further_hosts],
+            allowed_origins=[*CLIENT_ORIGINS, *settings.server.further_origins],
             limits=replace(Limits(), body_bytes=settings.limits.max_body),
             query_token=settings.server.token_in_query,
             lifespan=daemon.running,

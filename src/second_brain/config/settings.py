@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -17,6 +18,7 @@ from second_brain.config import rules
 from second_brain.errors import SettingsError
 
 APP = "second-brain"
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})
 Mode = Literal["tagged", "all"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -117,6 +119,21 @@ class ServerSettings:
             env="TOKEN_IN_QUERY",
         ),
     )
+
+    @property
+    def further_hosts(self) -> tuple[str, ...]:
+        """Hosts that clients may name beside this machine's own: the allowed and the public one."""
+        public = (urlsplit(self.public_url).netloc,) if self.public_url else ()
+        listening = () if self.host in _EVERYWHERE else (self.host,)
+        return (*self.allowed_hosts, *public, *listening)
+
+    @property
+    def further_origins(self) -> tuple[str, ...]:
+        """Web origins that may call: the allowed ones and that of the public address."""
+        if not self.public_url:
+            return self.allowed_origins
+        public = urlsplit(self.public_url)
+        return (*self.allowed_origins, f"{public.scheme}://{public.netloc}")
 
     @property
     def url(self) -> str:
