@@ -1,6 +1,7 @@
 import asyncio
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from lance_tables import ALL, DIMENSION, found, note, row, vector, with_table
 
 from second_brain.errors import IndexUnavailable
+from second_brain.index import lance
 from second_brain.index import table as table_module
 from second_brain.index.analyze import Query, parse_query
 from second_brain.index.passages import SearchFilter, quote
@@ -310,6 +312,28 @@ def test_the_vector_index_answers_like_a_full_look(
         assert (await again.stats()).vector_index
         names = [i.name for i in await again._table.list_indices()]
         assert sorted(names) == ["terms_idx", f"vector_ivf_{2200 * 4 // 5}"], "built anew once"
+
+    with_table(tmp_path, test)
+
+
+def test_disk_use_is_bounded_under_a_stream_of_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_module, "_BLOAT_FLOOR", 0)
+    monkeypatch.setattr(lance, "SHORT_RETENTION", timedelta(milliseconds=1))
+
+    async def test(table: ChunkTable) -> None:
+        sizes = []
+        for _ in range(6):
+            for n in range(15):
+                await table.replace_notes({f"n{n}": [row(f"n{n}", k) for k in range(10)]})
+            await table.optimize()
+            stats = await table.stats()
+            assert stats.disk_bytes is not None
+            sizes.append(stats.disk_bytes)
+        assert max(sizes[2:]) <= 2 * sizes[0]
+        assert await table.count() == 150
+        await table.read_test()
 
     with_table(tmp_path, test)
 

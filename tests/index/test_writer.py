@@ -268,6 +268,25 @@ def test_upkeep_follows_a_first_indexing_and_what_an_earlier_run_left(tmp_path: 
     with_writer(tmp_path, test)
 
 
+def test_old_versions_are_removed_once_nobody_can_read_them(tmp_path: Path) -> None:
+    async def test(writer, recorder, table, clock) -> None:
+        for n in range(40):
+            await writer.submit(note(f"n{n}"), flush=True)
+        clock.now += 30.0
+        await settle(writer)
+        clock.now += 359.0
+        await settle(writer)
+        assert len(recorder.optimized) == 1
+        clock.now += 1.0
+        await settle(writer)
+        assert len(recorder.optimized) == 2
+        clock.now += 100_000.0
+        await settle(writer)
+        assert len(recorder.optimized) == 2, "an idle table is left alone"
+
+    with_writer(tmp_path, test)
+
+
 def test_failing_upkeep_is_counted_and_tried_again_later(tmp_path: Path) -> None:
     async def test(writer, recorder, table, clock) -> None:
         for n in range(40):

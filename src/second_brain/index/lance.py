@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 RETENTION = timedelta(minutes=5)
 """How long a replaced version stays on disk: longer than any query that may still read it."""
 
+SHORT_RETENTION = timedelta(seconds=30)
+"""The same while a stream of changes piles up versions: still far longer than a query."""
+
 _INDEX_CACHE = 64 << 20
 _METADATA_CACHE = 32 << 20
 

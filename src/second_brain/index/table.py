@@ -41,6 +41,9 @@ _REFINE = 2
 _FLAT_BELOW = 5_000
 """A filter that leaves fewer rows than this is answered exactly."""
 
+_BLOAT = 4
+_BLOAT_FLOOR = 32 << 20
+
 _COLUMNS = ["id", "note_id", "ordinal", "title", "heading", "text"]
 # Taking the vectors along costs next to nothing, asking for them afterwards a second search.
 _SELECTED = [*_COLUMNS, "vector"]
@@ -251,6 +254,8 @@ class ChunkTable:
                 cleanup_older_than=lance.RETENTION, delete_unverified=unverified
             )
             await self._tend_vector_index()
+            if await self._bloated():
+                await self._table.optimize(cleanup_older_than=lance.SHORT_RETENTION)
             # The old session's caches hold deleted files open; queries under way keep it alive.
             self._connection = await lance.connect(self.uri)
             self._table = await self._connection.open_table(self.name)
@@ -273,6 +278,14 @@ class ChunkTable:
         self._vector_index = name
         if old is not None and old != name:
             await self._table.drop_index(old)
+
+    async def _bloated(self) -> bool:
+        """Whether old versions take several times the room of what is alive."""
+        if not lance.is_local(self.uri):
+            return False
+        live: int = (await self._table.stats())["total_bytes"]
+        disk = await asyncio.to_thread(_folder_size, _folder(self.uri, self.name))
+        return disk > max(_BLOAT * live, _BLOAT_FLOOR)
 
     async def drop(self) -> None:
         """Deletes the table; this object is of no use afterwards."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from second_brain.errors import IndexUnavailable
+from second_brain.index.lance import RETENTION
 from second_brain.index.passages import ChunkRow
 from second_brain.index.table import ChunkTable
 
@@ -34,13 +35,16 @@ class OptimizePolicy:
     """When the table is due for upkeep. Times are seconds of one monotonic clock.
 
     `many_rows` is for the end of a first indexing: few commits, but text search reads rows that are
-    not indexed yet one by one (3,000 of them: ten times slower than indexed).
+    not indexed yet one by one (3,000 of them: ten times slower than indexed). Upkeep leaves the
+    version that it replaced on disk for readers; `tidy_seconds` later another one, which has
+    nothing else to do, removes it.
     """
 
     idle_commits: int = 40
     idle_seconds: float = 30.0
     many_rows: int = 1_000
     settled_seconds: float = 5.0
+    tidy_seconds: float = RETENTION.total_seconds() + 60.0
     many_commits: int = 200
     dirty_seconds: float = 3_600.0
     retry_seconds: float = 60.0
@@ -50,12 +54,15 @@ class OptimizePolicy:
     last_success: float = 0.0
     failures_in_a_row: int = 0
     last_failure: float = 0.0
+    leftovers: bool = False
 
     def due_at(self) -> float | None:
         """The time from which upkeep is due if nothing more is written; None: no need."""
-        if self.commits == 0:
+        if self.commits == 0 and not self.leftovers:
             return None
-        if self.commits >= self.many_commits:
+        if self.commits == 0:
+            due = self.last_success + self.tidy_seconds
+        elif self.commits >= self.many_commits:
             due = self.last_commit
         else:
             due = max(self.last_success + self.dirty_seconds, self.last_commit)
@@ -80,6 +87,7 @@ class OptimizePolicy:
         self.last_commit = max(self.last_commit, now)
 
     def succeeded(self, now: float) -> None:
+        self.leftovers = self.commits > 0
         self.commits = 0
         self.rows = 0
         self.last_success = now
