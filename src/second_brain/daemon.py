@@ -7,7 +7,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -61,7 +61,10 @@ def local_now() -> datetime:
 
 
 class Daemon:
-    """One vault's parts. `running` starts them and ends them; tests build the same graph."""
+    """One vault's parts. `running` starts them and ends them; tests build the same graph.
+
+    `load` gives the model of a name, blocking; by default one of those that are prepared.
+    """
 
     def __init__(
         self,
@@ -71,8 +74,10 @@ class Daemon:
         report: StartReport,
         settling: Settling | None = None,
         watch: bool = True,
+        load: Callable[[str], Embedder] | None = None,
     ) -> None:
         self.settings = settings
+        self._load = load or self._prepared_model
         self.root: Path = settings.vault_root.resolve()
         self.files = VaultFiles(self.root)
         self.catalog = Catalog.open(folder.catalog)
@@ -202,12 +207,11 @@ class Daemon:
         self.state.close()
 
     def _encoder(self, model: str) -> Encoder:
+        return Encoder(lambda: self._load(model), self.catalog.vectors, clock_ms)
+
+    def _prepared_model(self, name: str) -> Embedder:
         settings = self.settings
-
-        def load() -> Embedder:
-            return load_model(model, settings.model_dir, settings.embedding.threads or None)
-
-        return Encoder(load, self.catalog.vectors, clock_ms)
+        return load_model(name, settings.model_dir, settings.embedding.threads or None)
 
 
 def run_daemon(settings: Settings, report: StartReport) -> int:
