@@ -1,4 +1,6 @@
 import asyncio
+import resource
+import signal
 import subprocess
 import sys
 from datetime import timedelta
@@ -14,6 +16,7 @@ from second_brain.errors import IndexUnavailable
 from second_brain.index import lance
 from second_brain.index import table as table_module
 from second_brain.index.analyze import Query, parse_query
+from second_brain.index.lance import IndexDamaged
 from second_brain.index.passages import SearchFilter, quote
 from second_brain.index.table import ChunkTable, drop_table, table_name
 
@@ -420,7 +423,7 @@ def test_a_damaged_table_is_unavailable_and_can_be_dropped_and_rebuilt(
             opened = await ChunkTable.open(uri, "model", DIMENSION)
             await opened.read_test()
 
-        with pytest.raises(IndexUnavailable, match="cannot be") as raised:
+        with pytest.raises(IndexDamaged, match="cannot be") as raised:
             await use()
         assert raised.value.__cause__ is not None
 
@@ -432,6 +435,27 @@ def test_a_damaged_table_is_unavailable_and_can_be_dropped_and_rebuilt(
         assert await found(fresh, "word") == {"a#0"}
 
     asyncio.run(run())
+
+
+def test_a_write_that_the_disk_refuses_is_not_damage_and_changes_nothing(tmp_path: Path) -> None:
+    async def test(table: ChunkTable) -> None:
+        await table.replace_notes(note("a", "word"))
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50, limits[1]))
+        try:
+            with pytest.raises(IndexUnavailable, match="written") as raised:
+                await table.replace_notes({**note("a", "other"), **note("b", "word")})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, ignored)
+        assert not isinstance(raised.value, IndexDamaged)
+        await table.read_test()
+        assert await found(table, "word") == {"a#0"}
+        await table.replace_notes(note("b", "word"))
+        assert await found(table, "word") == {"a#0", "b#0"}
+
+    with_table(tmp_path, test)
 
 
 def test_a_folder_that_cannot_be_written_is_unavailable(tmp_path: Path) -> None:

@@ -120,8 +120,15 @@ def _sayable(text: str | None) -> str | None:
     return text.encode("utf-8", "replace").decode()
 
 
-class reading:
+class IndexDamaged(IndexUnavailable):
+    """What is stored cannot be read: drop the table and build it anew. A failed write is not that
+    (a full disk, say): it leaves the table as it was."""
+
+
+class writing:
     """Turns whatever LanceDB raises inside into IndexUnavailable; it documents no error types."""
+
+    _error: type[IndexUnavailable] = IndexUnavailable
 
     def __init__(self, verb: str) -> None:
         self._verb = verb
@@ -137,4 +144,10 @@ class reading:
     ) -> None:
         if isinstance(error, Exception) and not isinstance(error, SecondBrainError):
             cause = str(error).partition("\n")[0][:300]
-            raise IndexUnavailable(f"The index cannot be {self._verb}: {cause}") from error
+            raise self._error(f"The index cannot be {self._verb}: {cause}") from error
+
+
+class reading(writing):
+    """The same for what only reads: IndexDamaged."""
+
+    _error = IndexDamaged

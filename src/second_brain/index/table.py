@@ -3,7 +3,8 @@
 One table per schema version, model and dimension, which are all in its name: a table of another
 model is another table. Only `writer.IndexWriter` may call what writes (`replace_notes`,
 `optimize`): two writers at once cost duplicates or wasted work. Whatever fails inside LanceDB is
-raised as IndexUnavailable; the answer to it is `drop` and a rebuild from the vault.
+raised as IndexUnavailable; if it was in reading, as IndexDamaged, and the answer to that is to drop
+the table and rebuild it from the vault.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 
 from second_brain.index import lance
 from second_brain.index.analyze import Query
-from second_brain.index.lance import reading
+from second_brain.index.lance import reading, writing
 from second_brain.index.passages import ChunkRow, Hit, SearchFilter, among
 from second_brain.index.vectors import Vector
 
@@ -229,7 +230,7 @@ class ChunkTable:
         if not touched:
             return
         theirs = among("note_id", touched)
-        with reading("written"):
+        with writing("written"):
             if not unique:
                 await self._table.delete(theirs)
                 return
@@ -249,7 +250,7 @@ class ChunkTable:
         `unverified` also removes the remains of killed processes: only while nobody else writes.
         The cost grows with the table, not with the change.
         """
-        with reading("optimized"):
+        with writing("optimized"):
             await self._table.optimize(
                 cleanup_older_than=lance.RETENTION, delete_unverified=unverified
             )
@@ -294,7 +295,7 @@ class ChunkTable:
 
     async def drop_others(self) -> list[str]:
         """Deletes the tables of other models and versions; their names."""
-        with reading("tidied"):
+        with writing("tidied"):
             names = (await self._connection.list_tables()).tables
             others = [n for n in names if n.startswith(_TABLE_PREFIX) and n != self.name]
             for name in others:
@@ -321,12 +322,12 @@ def table_name(fingerprint: str, dimension: int) -> str:
 
 async def drop_table(uri: str, fingerprint: str, dimension: int) -> None:
     """Deletes a table that cannot even be opened. Raises IndexUnavailable."""
-    with reading("dropped"):
+    with writing("dropped"):
         await _drop(uri, await lance.connect(uri), table_name(fingerprint, dimension))
 
 
 async def _drop(uri: str, connection: Any, name: str) -> None:
-    with reading("dropped"):
+    with writing("dropped"):
         await connection.drop_table(name, ignore_missing=True)
         if lance.is_local(uri):
             await asyncio.to_thread(shutil.rmtree, _folder(uri, name), ignore_errors=True)
