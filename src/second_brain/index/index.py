@@ -19,6 +19,7 @@ from second_brain.index.analyze import Query
 from second_brain.index.catalog import Catalog
 from second_brain.index.embedding.protocol import Vectors
 from second_brain.index.encoder import Encoder
+from second_brain.index.lance import IndexDamaged
 from second_brain.index.passages import ChunkRow, Hit, SearchFilter
 from second_brain.index.table import ChunkTable, drop_table
 from second_brain.index.writer import IndexWriter
@@ -314,7 +315,10 @@ class Index:
 
 
 class _watching:
-    """Notes an IndexUnavailable that passes and tells whoever mends the index."""
+    """Notes an IndexUnavailable that passes; a damaged table is told to whoever mends it.
+
+    A write that the disk refused is no damage: dropping the table would help nobody.
+    """
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -325,4 +329,5 @@ class _watching:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, IndexUnavailable) and self._index._current is not None:
             self._index.last_error = str(error)
-            self._index.on_damage()
+            if isinstance(error, IndexDamaged):
+                self._index.on_damage()
