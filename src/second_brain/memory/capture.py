@@ -72,6 +72,8 @@ class Capture:
     ) -> Remembered:
         """Store a text as a note. Raises InvalidInput, WriteFailed, VaultOffline."""
         check_text("content", content)
+        for field, text in (("title", title or ""), ("source", source), ("tags", "\n".join(tags))):
+            _check_characters(field, text)
         chosen = _one_line(title or "")
         async with self._lock:
             known = None
@@ -212,6 +214,10 @@ def check_text(field: str, text: str) -> None:
     """Raise InvalidInput for a text that no note can hold."""
     if not text.strip():
         raise InvalidInput(field, f"{field} must not be empty")
+    _check_characters(field, text)
+
+
+def _check_characters(field: str, text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
