@@ -20,6 +20,7 @@ from second_brain.memory.model import Caller
 from second_brain.sync.engine import Engine
 from second_brain.vault.files import VaultFiles, digest
 from second_brain.vault.names import free_path, safe_name
+from second_brain.vault.note import note_source, parse_note
 
 log = logging.getLogger(__name__)
 
@@ -174,8 +175,8 @@ class Scribe:
                 )
             return after
 
-        own = row.source not in ("", "obsidian")
         try:
+            own = note_source(parse_note(row.path, self._files.read(row.path).data)) is not None
             edited = self._files.edit(
                 row.path,
                 journalled,
