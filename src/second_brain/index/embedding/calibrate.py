@@ -41,18 +41,19 @@ def measure(embed: Embed) -> Cosines:
 def scale(cosines: Cosines) -> Similarity:
     """The similarity scale that `cosines` suggest.
 
-    `same` lies where hardly any other fact on the same topic reaches and most rewordings do;
-    `similar` and `related` where paraphrases begin to outnumber other facts.
+    `same` admits nearly every rewording and keeps nearly every paraphrase out; `similar` lies
+    between other facts on the topic and paraphrases; `related` admits few other facts and so
+    hardly anything unrelated.
     """
 
     def at(kind: str, share: float) -> float:
         return float(np.quantile(cosines[kind], share))
 
-    unrelated = at("unrelated", 0.5)
-    same = max(at("reworded", 0.25), at("topic", 1.0))
-    similar = at("topic", 0.75)
-    related = at("topic", 0.75)
-    return Similarity(unrelated, related, similar, same)
+    gap = 1e-3  # a model that tells nothing apart still gets a rising scale
+    same = min(max(at("reworded", 0.05), at("paraphrase", 0.95)), 1 - gap)
+    similar = min((at("topic", 0.95) + at("paraphrase", 0.25)) / 2, same - gap)
+    related = min((at("topic", 0.75) + at("topic", 0.95)) / 2, similar)
+    return Similarity(min(at("unrelated", 0.5), similar - gap), related, similar, same)
 
 
 def _rows() -> list[dict[str, str]]:

@@ -58,34 +58,53 @@ def prepare_model(name: str, model_dir: Path, progress: Progress | None = None) 
     if ready is not None:
         return ready[1]
     report("Starting", 0.0)
+    code, failure = _run_child(name, model_dir, report)
+    found = [prepared.find(model_dir, source) for source in sources] if code == 0 else []
+    ready = next(filter(None, found), None)
+    if ready is None:
+        raise ModelUnavailable(failure or f"The model {name} could not be prepared.")
+    report("Ready", 1.0)
+    return ready[1]
+
+
+def _run_child(name: str, model_dir: Path, report: Progress) -> tuple[int, str | None]:
+    """The child's exit code and, if it failed, the sentence that says why."""
     command = [sys.executable, "-m", _MODULE, name, str(model_dir)]
+    failure = None
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", errors="replace"
         ) as child,
     ):
-        failure = None
         try:
             for line in child.stdout or ():
-                with contextlib.suppress(ValueError):
-                    message = json.loads(line)
-                    failure = message.get("failure", failure)
-                    if "step" in message:
-                        report(message["step"], message["share"])
-        finally:
-            if child.poll() is None and sys.exc_info()[0] is not None:
-                child.terminate()
+                message = _message(line)
+                failure = message.get("failure", failure)
+                if "step" in message:
+                    report(message["step"], message["share"])
+        except BaseException:  # whatever ends this, Ctrl-C included, ends the child
+            child.kill()
+            child.wait()
+            for leftover in model_dir.glob(f"{_TEMPORARY}{child.pid}-*"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            raise
         code = child.wait()
-        errors.seek(0)
-        trace = errors.read().strip()
-    found = [prepared.find(model_dir, source) for source in sources] if code == 0 else []
-    ready = next(filter(None, found), None)
-    if ready is None:
-        last = trace.splitlines()[-1] if trace else f"exit code {code}"
-        raise ModelUnavailable(failure or f"The model {name} could not be prepared: {last}")
-    report("Ready", 1.0)
-    return ready[1]
+        if code != 0 and failure is None:
+            errors.seek(0)
+            trace = errors.read().strip().splitlines()
+            why = trace[-1] if trace else f"exit code {code}"
+            failure = f"The model {name} could not be prepared: {why}"
+    return code, failure
+
+
+def _message(line: str) -> dict[str, Any]:
+    """One report of the child; a library may print lines of its own in between."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def _ignore(step: str, share: float) -> None:
@@ -114,7 +133,9 @@ def _ready_or_prepared(source: Source, model_dir: Path, progress: Progress) -> M
 
 def _prepare(source: Source, model_dir: Path, progress: Progress) -> Meta:
     try:
-        with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=model_dir) as name:
+        with tempfile.TemporaryDirectory(
+            prefix=f"{_TEMPORARY}{os.getpid()}-", dir=model_dir
+        ) as name:
             return _prepare_in(Path(name), source, model_dir, progress)
     except OSError as error:
         raise ModelUnavailable(
@@ -162,7 +183,6 @@ def _describe(model: Any, source: Source, tokenizer: Literal["unigram", "library
         return normalised(np.asarray(vectors, np.float32))
 
     registered = models.known(source.model)
-    pad = getattr(model.tokenizer, "pad_token_id", None)
     return Meta(
         name=source.model,
         source=source.kind,
@@ -175,7 +195,6 @@ def _describe(model: Any, source: Source, tokenizer: Literal["unigram", "library
         query_prefix=found.query,
         document_prefix=found.document,
         tokenizer=tokenizer,
-        pad=int(pad) if pad is not None else 0,
         similarity=registered.similarity if registered else scale(measure(embed)),
         notice=source.notice,
     )

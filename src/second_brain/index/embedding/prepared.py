@@ -43,7 +43,6 @@ class Meta:
     query_prefix: str
     document_prefix: str
     tokenizer: Literal["unigram", "library"]
-    pad: int
     similarity: Similarity
     notice: str | None = None
     agreement: float | None = None
