@@ -174,8 +174,7 @@ class Daemon:
             try:
                 log.info("The index is built anew for another model or layout.")
                 await self.index.begin_next(self._encoder)
-                if await self.engine.build_next(self.report.progress):
-                    await self.index.finish_next()
+                if await self.sync.filling.build_next(self.report.progress):
                     continue
             except IndexUnavailable as error:
                 log.error("%s Trying again in %d s.", error, _RETRY_SECONDS)
@@ -203,6 +202,7 @@ class Daemon:
                 log.error("A background task had failed.", exc_info=outcome)
         await self.memories.finished()
         await self.index.close()
+        self.sync.filling.ended()
         self.catalog.close()
         self.state.close()
 

@@ -10,7 +10,7 @@ import base64
 import binascii
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,8 +175,9 @@ class Catalog:
             self.forget(note.path for note in gone)
         return gone
 
-    def forget(self, paths: Iterable[str]) -> None:
-        """Removes notes from the catalogue. An id that lives on at another path keeps its edges."""
+    def forget(self, paths: Iterable[str], *, keeping: Collection[str] = ()) -> None:
+        """Removes notes from the catalogue. An id that lives on at another path, or is among
+        `keeping` because it is about to, keeps its edges."""
         with self._db.transaction():
             for batch in chunked(paths):
                 ids = [
@@ -187,7 +188,10 @@ class Catalog:
                 ]
                 self._db.run(f"DELETE FROM notes WHERE path IN ({marks(batch)})", batch)
                 lost = [
-                    id for id in ids if not self._db.row("SELECT 1 FROM notes WHERE id = ?", id)
+                    id
+                    for id in ids
+                    if id[0] not in keeping
+                    and not self._db.row("SELECT 1 FROM notes WHERE id = ?", id)
                 ]
                 self._db.run_many("DELETE FROM edges WHERE source_id = ?", lost)
                 self._db.run_many(
@@ -205,6 +209,10 @@ class Catalog:
                 "UPDATE notes SET embedded = 0, index_version = '' WHERE id = ?",
                 [(id,) for id in ids],
             )
+
+    def forget_version(self, version: str) -> None:
+        """The index of this version is gone: no memory is in it."""
+        self._db.run("UPDATE notes SET index_version = '' WHERE index_version = ?", (version,))
 
     # Single notes
 

@@ -52,13 +52,21 @@ class Encoder:
         try:
             self.model = await loop.run_in_executor(self._bulk, self._load)
         except ModelUnavailable as error:
-            self.state = "unavailable"
-            self.notice = f"{error} Recall goes by keywords until then."
             log.warning("%s", error)
-            return False
+            return self._without(str(error))
+        except Exception as error:
+            log.exception("The embedding model cannot be loaded")
+            return self._without(
+                f"The embedding model cannot be loaded ({type(error).__name__}: {error})."
+            )
         self.state = "ready"
         self.notice = self.model.notice
         return True
+
+    def _without(self, reason: str) -> bool:
+        self.state = "unavailable"
+        self.notice = f"{reason} Recall goes by keywords until then."
+        return False
 
     async def documents(
         self, texts: Sequence[str], *, urgent: bool = False

@@ -10,21 +10,24 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from second_brain.errors import IndexUnavailable
 from second_brain.index.analyze import Query
 from second_brain.index.catalog import Catalog
 from second_brain.index.embedding.protocol import Vectors
 from second_brain.index.encoder import Encoder
-from second_brain.index.lance import IndexDamaged
+from second_brain.index.lance import IndexDamaged, is_local
 from second_brain.index.passages import ChunkRow, Hit, SearchFilter
 from second_brain.index.table import ChunkTable, drop_table
 from second_brain.index.writer import IndexWriter
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _META = "generation"
 NO_MODEL = "none"
@@ -105,15 +108,38 @@ class Index:
             self._is_open.set()
             return False
         self._is_open.set()
+        if is_local(self.uri):
+            # A build that was broken off left its table; elsewhere they may be another vault's.
+            with suppress(IndexUnavailable):
+                await self._current.table.drop_others()
         return known is not None and await self._current.table.count() > 0
 
     async def reset(self) -> None:
-        """Drop the table in force, whatever state it is in, and begin an empty one."""
-        opened = self._opened()
-        generation = opened.generation
-        await self._close(opened)
-        await drop_table(self.uri, generation.key, generation.dimension)
-        self._current = await self._open(generation)
+        """Drop the table in force, whatever state it is in, and begin an empty one.
+
+        A generation that is being built is begun anew too. Who comes meanwhile waits.
+        """
+        opened, building, self._next = self._opened(), self._next, None
+        self._is_open.clear()
+        try:
+            for each in (building, opened):
+                await self._close(each)
+            generation = opened.generation
+            await drop_table(self.uri, generation.key, generation.dimension)
+            self._current = await self._open(generation)
+            if building is not None:
+                await self._begin(building.generation)
+        finally:
+            self._is_open.set()
+
+    async def is_readable(self) -> bool:
+        """Whether everything in the table in force can be read."""
+        try:
+            await self._opened().table.read_test()
+        except IndexUnavailable as error:
+            self.last_error = str(error)
+            return False
+        return True
 
     async def opened(self) -> None:
         """Wait until there is a table; IndexUnavailable if that takes too long."""
@@ -152,6 +178,11 @@ class Index:
         return self._query_encoder() is not None
 
     @property
+    def takes_vectors(self) -> bool:
+        """Whether the model's vectors are for the generation that notes are committed to."""
+        return self.building or not self.outdated
+
+    @property
     def building(self) -> bool:
         return self._next is not None
 
@@ -163,24 +194,20 @@ class Index:
         return await encoder.query(text) if encoder else None
 
     async def vector_search(self, vector: Vectors, filter: SearchFilter, limit: int) -> list[Hit]:
-        with _watching(self):
-            return await (await self._ready()).table.vector_search(vector, filter, limit)
+        return await self._ask(lambda table: table.vector_search(vector, filter, limit))
 
     async def text_search(self, query: Query, filter: SearchFilter, limit: int) -> list[Hit]:
-        with _watching(self):
-            return await (await self._ready()).table.text_search(query, filter, limit)
+        return await self._ask(lambda table: table.text_search(query, filter, limit))
 
     async def vectors(self, chunk_ids: Iterable[str]) -> dict[str, Vectors]:
-        with _watching(self):
-            return await (await self._ready()).table.vectors(chunk_ids)
+        wanted = list(chunk_ids)
+        return await self._ask(lambda table: table.vectors(wanted))
 
     async def chunk_counts(self) -> dict[str, int]:
-        with _watching(self):
-            return await (await self._ready()).table.chunk_counts()
+        return await self._ask(lambda table: table.chunk_counts())
 
     async def unembedded(self) -> set[str]:
-        with _watching(self):
-            return await (await self._ready()).table.unembedded()
+        return await self._ask(lambda table: table.unembedded())
 
     # Writing
 
@@ -197,13 +224,13 @@ class Index:
         passages without: they are found by their words until the change.
         """
         gone = list(delete)
-        with _watching(self):
-            current = await self._ready()
-            building = self._next
-            if building is not None:
+        current, building = await self._ready(), self._next
+        if building is not None:
+            with self._watching(building):
                 await building.writer.submit(rows, gone, flush=flush)
-            if building is not None or not self._fits(current):
-                rows = {id: [replace(r, vector=None) for r in own] for id, own in rows.items()}
+        if building is not None or not self._fits(current):
+            rows = {id: [replace(r, vector=None) for r in own] for id, own in rows.items()}
+        with self._watching(current):
             await current.writer.submit(rows, gone, flush=flush)
 
     async def begin_next(self, load_old: Callable[[str], Encoder] | None = None) -> None:
@@ -225,14 +252,7 @@ class Index:
                 self._old_encoder = encoder
             else:
                 await asyncio.to_thread(encoder.close)
-        await drop_table(self.uri, wanted.key, wanted.dimension)
-        self._next = await self._open(wanted)
-
-    async def put_next(self, rows: Mapping[str, Sequence[ChunkRow]]) -> None:
-        """Add notes to the generation being built only."""
-        with _watching(self):
-            if self._next is not None:
-                await self._next.writer.submit(rows)
+        await self._begin(wanted)
 
     async def finish_next(self) -> None:
         """The generation that was built is complete: it is the one in force from now on."""
@@ -267,6 +287,40 @@ class Index:
         }
 
     # Inside
+
+    async def _ask(self, question: Callable[[ChunkTable], Awaitable[T]]) -> T:
+        """The answer of the table in force, or of the one that took its place meanwhile."""
+        while True:
+            opened = await self._ready()
+            with self._watching(opened):
+                try:
+                    return await question(opened.table)
+                except IndexUnavailable:
+                    if self._current is opened and self._is_open.is_set():
+                        raise
+
+    @contextmanager
+    def _watching(self, opened: _Open) -> Iterator[None]:
+        """Notes an IndexUnavailable that passes; a damaged table is told to whoever mends it.
+
+        A write that the disk refused is no damage: dropping the table would help nobody. Nor is
+        what becomes of a table that is no longer in use.
+        """
+        try:
+            yield
+        except IndexUnavailable as error:
+            in_use = opened is self._current or opened is self._next
+            if in_use and self._is_open.is_set():
+                self.last_error = str(error)
+                if isinstance(error, IndexDamaged):
+                    self.on_damage()
+            raise
+
+    async def _begin(self, generation: Generation) -> None:
+        """Open a generation to be built, empty."""
+        await drop_table(self.uri, generation.key, generation.dimension)
+        await asyncio.to_thread(self._catalog.forget_version, generation.version)
+        self._next = await self._open(generation)
 
     def _opened(self) -> _Open:
         if self._current is None:
@@ -312,22 +366,3 @@ class Index:
     async def _close(self, opened: _Open | None) -> None:
         if opened is not None:
             await opened.writer.close()
-
-
-class _watching:
-    """Notes an IndexUnavailable that passes; a damaged table is told to whoever mends it.
-
-    A write that the disk refused is no damage: dropping the table would help nobody.
-    """
-
-    def __init__(self, index: Index) -> None:
-        self._index = index
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, IndexUnavailable) and self._index._current is not None:
-            self._index.last_error = str(error)
-            if isinstance(error, IndexDamaged):
-                self._index.on_damage()

@@ -274,6 +274,6 @@ class Scribe:
     async def _take_in(self, paths: list[str]) -> None:
         """Index what was written. The vault has it: an index that fails now only lags behind."""
         try:
-            await self._engine.take_in(paths, urgent=True)
+            await self._engine.take_in(paths, urgent=True, finished=True)
         except IndexUnavailable as error:
             log.warning("%s is written, but not searchable yet: %s", paths[0], error)

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from second_brain.errors import NoteChanged, ReadFailed
+import numpy as np
+
+from second_brain.errors import SecondBrainError
 from second_brain.index.catalog import Catalog
 from second_brain.index.chunk import key as vector_key
 from second_brain.index.embedding.protocol import Vectors
@@ -20,27 +24,34 @@ from second_brain.index.index import Index
 from second_brain.index.passages import ChunkRow
 from second_brain.index.rows import NoteRow
 from second_brain.index.state import State
-from second_brain.sync.changes import Change, ChangeType, Facets
+from second_brain.sync.changes import Change, ChangeType
 from second_brain.sync.identity import Known, Seen, assign_ids
 from second_brain.sync.link_graph import LinkGraph
-from second_brain.sync.prepare import Chunking, Describe, Prepared, prepare
+from second_brain.sync.prepare import Chunking, Describe, Prepared, not_understood
+from second_brain.sync.reading import Reader
 from second_brain.vault.files import VaultFiles
 from second_brain.vault.model import Note
 from second_brain.vault.rules import SyncRule
 
 log = logging.getLogger(__name__)
 
-SLICE = 24
+T = TypeVar("T")
+
+SLICE = 96
 """Notes taken in at a time: what an urgent write may have to wait for is one commit of these."""
 
-QUIET_SECONDS = 2.0
-"""A note that would cease to be a memory, or become empty, must have been left alone this long:
-a save in place truncates the file first, and the rest may take a while."""
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the index holds: how many passages of each note, and which notes lack a vector."""
+
+    chunks: Mapping[str, int]
+    unembedded: AbstractSet[str]
 
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """What became of some paths. `later` are to be looked at again after `QUIET_SECONDS`."""
+    """What became of some paths. `later` are to be looked at again in a moment."""
 
     rows: dict[str, NoteRow]
     gone: frozenset[str] = frozenset()
@@ -69,10 +80,11 @@ class Engine:
         self.rule = rule
         self.on_change = on_change
         self._state = state
-        self._describe = describe
-        self._chunking = chunking
         self._clock_ms = clock_ms
         self._commit_lock = asyncio.Lock()
+        self._reader = Reader(
+            files, catalog, rule=rule, describe=describe, chunking=chunking, clock_ms=clock_ms
+        )
         self.links = LinkGraph(catalog)
 
     async def take_in(
@@ -81,187 +93,110 @@ class Engine:
         *,
         moved: Mapping[str, str] | None = None,
         urgent: bool = False,
+        finished: bool = False,
     ) -> TakenIn:
         """Make catalogue and index say what these files say; paths without a file are `gone`.
 
         `moved` tells of some paths where the file was before, as an event reported it. Nothing is
         decided about files that are gone: see `drop`. `urgent` embeds at once and commits without
-        waiting for company.
+        waiting for company; `finished` files are not in the middle of a save, whatever they hold.
         """
         await self.index.opened()
-        prepared, gone, later = await asyncio.to_thread(self._read, list(paths), urgent)
-        if not prepared:
-            return TakenIn({}, frozenset(gone), frozenset(later))
-        vectors = await self._embed(prepared, urgent=urgent)
-        async with self._commit_lock:
-            current = await asyncio.to_thread(self._still_current, prepared)
-            rows = await self._commit(current, vectors, moved or {}, flush=urgent)
-        stale = {p.path for p in prepared} - {p.path for p in current}
-        return TakenIn(rows, frozenset(gone), frozenset(later | stale))
+        version = self.index.version
+        read = await asyncio.to_thread(
+            self._reader.read, list(paths), version=version, finished=finished
+        )
+        rows: dict[str, NoteRow] = {}
+        if read.unreadable:
+            async with self._commit_lock:
+                await _whole(self._note_unreadable(read.unreadable))
+        if read.prepared:
+            vectors = await self._embed(read.prepared, urgent=urgent)
+            async with self._commit_lock:
+                rows = await _whole(
+                    self._commit(read.prepared, vectors, moved or {}, flush=urgent, force=False)
+                )
+        stale = {item.path for item in read.prepared} - rows.keys()
+        return TakenIn(rows, frozenset(read.gone), frozenset(read.later | stale))
 
-    async def drop(self, paths: Iterable[str]) -> list[NoteRow]:
-        """These files are gone: out of the index at once, kept in the catalogue for a while."""
+    async def drop(self, paths: Iterable[str], *, left_out: bool = False) -> list[NoteRow]:
+        """These files are gone: out of the index at once, kept in the catalogue for a while.
+
+        Those that are there after all stay, unless they are `left_out`: there, but no longer for
+        this program to read.
+        """
         async with self._commit_lock:
-            found = [await asyncio.to_thread(self._known_and_gone, path) for path in paths]
-            rows = [row for row in found if row is not None]
-            if not rows:
-                return []
-            await self.index.commit({}, [row.id for row in rows if row.is_memory], flush=True)
-            await asyncio.to_thread(self._forget_files, rows)
+            rows = await _whole(self._drop(list(paths), left_out))
         now = self._clock_ms()
         for row in rows:
             self.on_change(Change("deleted", row.id, row.path, now))
         return rows
 
-    async def check_index(self) -> None:
-        """Compare what the index holds with what the catalogue says it holds.
+    async def compare_index(self, differences: Callable[[Held], Iterable[str]]) -> None:
+        """Mark the memories in whose passages there are `differences` to be indexed again, and
+        drop the passages of notes that nobody knows."""
+        async with self._commit_lock:
+            held = Held(await self.index.chunk_counts(), await self.index.unembedded())
+            await asyncio.to_thread(
+                lambda: self.catalog.forget_index(differences(held)),
+            )
+            known = {row.id for row in await asyncio.to_thread(self.catalog.memories)}
+            if strangers := held.chunks.keys() - known:
+                await self.index.commit({}, strangers, flush=True)
 
-        LanceDB never syncs to disk: after a power cut a commit may be gone that is known here.
-        What differs is marked to be indexed again; notes that nobody knows are dropped.
-        """
-        held = await self.index.chunk_counts()
-        unembedded = await self.index.unembedded()
-        memories = await asyncio.to_thread(self.catalog.memories)
-        wrong = [
-            row.id
-            for row in memories
-            if row.chunks != held.get(row.id, 0) or (row.embedded and row.id in unembedded)
-        ]
-        if wrong:
-            await asyncio.to_thread(self.catalog.forget_index, wrong)
-        strangers = held.keys() - {row.id for row in memories}
-        if strangers:
-            async with self._commit_lock:
-                await self.index.commit({}, strangers)
+    def exists(self, path: str) -> bool:
+        """Whether there is a file; blocking. Raises VaultOffline."""
+        return self._reader.exists(path)
 
     async def link_text(self, path: str) -> str | None:
         """What to write in a wiki-link so that it means this note; None if nothing can."""
         async with self._commit_lock:
             return self.links.resolver.link_text(path)
 
-    async def embed_missing(self) -> int:
-        """Embed memories that were taken in without a model; how many are left to do."""
-        waiting = await asyncio.to_thread(self.catalog.memories, embedded=False, limit=SLICE)
-        if not waiting or self.index.encoder.model is None or not self._model_fits():
-            return 0
-        await self._again([row.path for row in waiting])
-        return len(waiting)
+    async def again(self, paths: Sequence[str]) -> None:
+        """Take in files whether or not they changed; those in the middle of a save wait."""
+        read = await asyncio.to_thread(self._reader.read, paths, version=None)
+        vectors = await self._embed(read.prepared, urgent=False)
+        async with self._commit_lock:
+            await _whole(self._commit(read.prepared, vectors, {}, flush=False, force=True))
 
-    async def build_next(self, progress: Callable[[int, int], None]) -> bool:
-        """Fill the generation that is being built with every memory; whether it is complete."""
-        version = self.index.version
-        while True:
-            left = await asyncio.to_thread(self.outdated, version)
-            if not left:
-                return True
-            if not self.files.online():
+    async def finish_next(self, still_left: Callable[[], bool]) -> bool:
+        """Put the generation that was built in force, unless something is `still_left` for it."""
+        async with self._commit_lock:
+            if await asyncio.to_thread(still_left):
                 return False
-            progress(0, len(left))
-            for first in range(0, len(left), SLICE):
-                await self._again(left[first : first + SLICE])
-                progress(min(first + SLICE, len(left)), len(left))
-            if set(await asyncio.to_thread(self.outdated, version)) == set(left):
-                return False
-
-    def outdated(self, version: str) -> list[str]:
-        """Paths of memories that are not in a generation of this version."""
-        return [row.path for row in self.catalog.memories() if row.index_version != version]
-
-    def is_current(self, path: str) -> bool:
-        """Whether the catalogue knows the file as it is on disk, and the index has it."""
-        row = self.catalog.by_path(path)
-        if row is None or row.missing_since is not None:
-            return False
-        stamp = self.files.stamp(path)
-        return (
-            stamp is not None
-            and (stamp.mtime_ns, stamp.size, stamp.inode) == (row.mtime_ns, row.size, row.inode)
-            and (not row.is_memory or row.index_version == self.index.version)
-        )
-
-    # Reading, in a worker thread
-
-    def _read(
-        self, paths: Sequence[str], urgent: bool, force: bool = False
-    ) -> tuple[list[Prepared], set[str], set[str]]:
-        prepared: list[Prepared] = []
-        gone: set[str] = set()
-        later: set[str] = set()
-        for path in dict.fromkeys(paths):
-            try:
-                if not force and self.is_current(path):
-                    continue
-                found = self.files.read(path)
-            except FileNotFoundError:
-                gone.add(path)
-                continue
-            except NoteChanged:
-                later.add(path)
-                continue
-            except ReadFailed as error:
-                self._report_unreadable(path, str(error))
-                continue
-            item = prepare(
-                path,
-                found.data,
-                found.stamp,
-                rule=self.rule,
-                describe=self._describe,
-                chunking=self._chunking,
-                exists=lambda other: self.files.stamp(other) is not None,
-            )
-            if not urgent and self._loses(item):
-                later.add(path)
-            else:
-                prepared.append(item)
-        return prepared, gone, later
-
-    def _loses(self, item: Prepared) -> bool:
-        """Whether a memory would be lost by a file that may be in the middle of a save."""
-        row = self.catalog.by_path(item.path)
-        if row is None or row.missing_since is not None or not row.is_memory:
-            return False
-        if item.is_memory and item.stamp.size > 0:
-            return False
-        age = self._clock_ms() - item.stamp.mtime_ns // 1_000_000
-        return 0 <= age < QUIET_SECONDS * 1000
-
-    def _report_unreadable(self, path: str, reason: str) -> None:
-        """A file that is there but cannot be read: a known one stays as it was, with a problem."""
-        row = self.catalog.by_path(path)
-        now = self._clock_ms()
-        if row is None or row.missing_since is not None:
-            ids = assign_ids([Seen(path, "", 0, None)], self._known_at(row), self._taken)
-            title = path.rpartition("/")[2].removesuffix(".md")
-            row = NoteRow(path=path, id=ids[path], title=title, status="failed", modified=now)
-        if row.reason != reason or row.problems != (reason,):
-            self.catalog.upsert([replace(row, reason=reason, problems=(reason,))])
-            self.on_change(Change("problem", row.id, path, now))
-
-    def _still_current(self, prepared: Sequence[Prepared]) -> list[Prepared]:
-        return [item for item in prepared if self.files.stamp(item.path) == item.stamp]
+            await _whole(self.index.finish_next())
+            return True
 
     # Embedding
 
     async def _embed(
         self, prepared: Sequence[Prepared], *, urgent: bool
     ) -> dict[str, list[Vectors | None]]:
+        """Vectors for all texts; None for those of a note that the model cannot embed."""
+        try:
+            return await self._embed_all(prepared, urgent=urgent)
+        except SecondBrainError:
+            raise
+        except Exception:
+            log.exception("Some of %d notes could not be embedded", len(prepared))
+        found: dict[str, list[Vectors | None]] = {}
+        for item in prepared:
+            try:
+                found |= await self._embed_all([item], urgent=urgent)
+            except SecondBrainError:
+                raise
+            except Exception as error:  # noqa: BLE001 - told with its trace above
+                log.error("%s could not be embedded: %s", item.path, error)
+                found[item.path] = [None] * len(item.texts)
+        return found
+
+    async def _embed_all(
+        self, prepared: Sequence[Prepared], *, urgent: bool
+    ) -> dict[str, list[Vectors | None]]:
         texts = [text for item in prepared for text in item.texts]
         made = iter(await self.index.encoder.documents(texts, urgent=urgent))
-        return {item.path: [next(made) for _ in item.texts] for item in prepared}
-
-    def _model_fits(self) -> bool:
-        return self.index.building or not self.index.outdated
-
-    async def _again(self, paths: Sequence[str]) -> None:
-        """Take in files whether or not they changed."""
-        prepared, gone, _ = await asyncio.to_thread(self._read, paths, True, True)
-        vectors = await self._embed(prepared, urgent=False)
-        async with self._commit_lock:
-            current = await asyncio.to_thread(self._still_current, prepared)
-            await self._commit(current, vectors, {}, flush=False, force=True)
-        if gone:
-            log.debug("%d notes vanished while they were being indexed", len(gone))
+        return {item.path: [_usable(next(made)) for _ in item.texts] for item in prepared}
 
     # Committing, under the lock
 
@@ -272,7 +207,40 @@ class Engine:
         moved: Mapping[str, str],
         *,
         flush: bool,
-        force: bool = False,
+        force: bool,
+    ) -> dict[str, NoteRow]:
+        """Commit those that are still as they were read; a note that cannot be is left out."""
+
+        def unchanged() -> list[Prepared]:
+            return [item for item in prepared if self._reader.unchanged(item)]
+
+        current = await asyncio.to_thread(unchanged)
+        try:
+            return await self._commit_all(current, vectors, moved, flush=flush, force=force)
+        except (SecondBrainError, OSError):
+            raise
+        except Exception:
+            log.exception("%d notes could not be indexed together", len(current))
+        rows: dict[str, NoteRow] = {}
+        for item in current:
+            try:
+                rows |= await self._commit_all([item], vectors, moved, flush=flush, force=force)
+            except (SecondBrainError, OSError):
+                raise
+            except Exception as error:
+                log.exception("%s could not be indexed; it is left out", item.path)
+                faulty = not_understood(item.path, item.digest, item.stamp, error)
+                rows |= await self._commit_all([faulty], {}, moved, flush=flush, force=force)
+        return rows
+
+    async def _commit_all(
+        self,
+        prepared: Sequence[Prepared],
+        vectors: Mapping[str, Sequence[Vectors | None]],
+        moved: Mapping[str, str],
+        *,
+        flush: bool,
+        force: bool,
     ) -> dict[str, NoteRow]:
         if not prepared:
             return {}
@@ -285,11 +253,13 @@ class Engine:
         delete: set[str] = set()
         for item in prepared:
             id, old = ids[item.path], before[item.path]
-            holder, own = holders[id], vectors[item.path]
+            holder, own = holders[id], vectors.get(item.path, ())
             row = rows[item.path] = self._row(item, id, own, now)
             if item.is_memory and (force or not _same_in_index(holder, row)):
                 chunks[id] = item.rows(id, own)
-            elif not item.is_memory and holder is not None and holder.is_memory:
+            elif item.state == "failed" or (
+                not item.is_memory and holder is not None and holder.is_memory
+            ):
                 delete.add(id)
             if old is not None and old.id not in holders and old.is_memory:
                 delete.add(old.id)
@@ -310,48 +280,41 @@ class Engine:
         moved: Mapping[str, str],
     ) -> dict[str, str]:
         seen = [Seen(p.path, p.digest, p.stamp.size, p.stored_id) for p in prepared]
-        known: dict[str, Known] = {}
-        digests = {item.path: item.digest for item in prepared}
-        candidates: list[NoteRow] = [row for row in before.values() if row is not None]
+        here = {item.path: item for item in prepared}
+        moves = {path: moved[path] for path in here if path in moved}
+        candidates = [*before.values(), *(self.catalog.by_path(old) for old in moves.values())]
         for item in prepared:
             if item.stored_id:
-                row = self.catalog.by_id(item.stored_id, missing=True)
-                candidates += [row] if row is not None else []
+                candidates.append(self.catalog.by_id(item.stored_id, missing=True))
             if item.stamp.size > 0:
                 candidates += self.catalog.by_hash(item.digest)
-        for item in prepared:
-            source = self.catalog.by_path(moved[item.path]) if item.path in moved else None
-            if source is not None and self._is_vacated(source, digests.get(source.path)):
-                # Whatever was edited on the way, the event says that it is the same note.
-                known[source.path] = Known(source.path, source.id, item.digest, vacated=True)
-        for row in candidates:
-            if row.path not in known:
-                known[row.path] = Known(
-                    row.path, row.id, row.hash, self._is_vacated(row, digests.get(row.path))
-                )
-        return assign_ids(seen, known.values(), self._taken)
-
-    def _is_vacated(self, row: NoteRow, digest: str | None) -> bool:
-        """Whether a row's text is no longer at its path (`digest`: what is there, if known)."""
-        if row.missing_since is not None:
-            return True
-        if digest is not None:
-            return digest != row.hash
-        return self.files.stamp(row.path) is None
-
-    def _known_at(self, row: NoteRow | None) -> list[Known]:
-        return [Known(row.path, row.id, row.hash, row.missing_since is not None)] if row else []
+        spelled = {
+            row.path
+            for item in prepared
+            if before[item.path] is None
+            for row in self.catalog.by_path_key(item.path)
+            if row.inode == item.stamp.inode
+        }  # On a disk that ignores case, the file answers to its old spelling too.
+        known = {
+            row.path: Known(
+                row.path,
+                row.id,
+                row.hash,
+                row.path in spelled or self._reader.is_vacated(row, here.get(row.path)),
+            )
+            for row in candidates
+            if row is not None
+        }
+        return assign_ids(seen, known.values(), self._taken, moves)
 
     def _taken(self, id: str) -> bool:
         return self.catalog.by_id(id, missing=True) is not None
 
     def _row(self, item: Prepared, id: str, vectors: Sequence[Vectors | None], now: int) -> NoteRow:
         model = self.index.encoder.model
-        keys: tuple[str, ...] = ()
-        if model is not None:
-            keys = tuple(vector_key(model.fingerprint, text) for text in item.texts)
-        facets: Facets = item.facets
-        embedded = item.is_memory and self._model_fits() and all(v is not None for v in vectors)
+        embedded = (
+            item.is_memory and self.index.takes_vectors and all(v is not None for v in vectors)
+        )
         return NoteRow(
             path=item.path,
             id=id,
@@ -366,19 +329,21 @@ class Engine:
             is_memory=item.is_memory,
             embedded=embedded,
             chunks=len(item.chunks),
-            kind=facets.kind,
-            memory_status=facets.status,
-            importance=facets.importance,
-            source=facets.source,
-            tags=facets.tags,
+            kind=item.facets.kind,
+            memory_status=item.facets.status,
+            importance=item.facets.importance,
+            source=item.facets.source,
+            tags=item.facets.tags,
             aliases=item.note.aliases,
             created=item.created,
             modified=item.stamp.mtime_ns // 1_000_000,
             indexed_at=now if item.is_memory else None,
             index_version=self.index.version if item.is_memory else "",
             problems=item.problems,
-            vector_keys=keys,
-            text_key=facets.text_key if item.is_memory else "",
+            vector_keys=tuple(vector_key(model.fingerprint, text) for text in item.texts)
+            if model is not None
+            else (),
+            text_key=item.facets.text_key if item.is_memory else "",
         )
 
     def _store(
@@ -392,12 +357,12 @@ class Engine:
         catalog = self.catalog
         left = {h.path for id, h in holders.items() if h is not None} - rows.keys()
         renewed = {p for p, row in rows.items() if (old := before[p]) and old.id != row.id}
-        with catalog.transaction():
+        with self.links.in_step(), catalog.transaction():
             for path in renewed:
                 old, row = before[path], rows[path]
                 if old is not None and row.stored_id and not old.stored_id:
                     self._state.change_id(old.id, row.id)
-            catalog.forget([*left, *renewed])
+            catalog.forget([*left, *renewed], keeping=holders.keys())
             catalog.upsert(rows.values())
             for row in rows.values():
                 catalog.edges.replace(row.id, self.links.stated(row.id, notes[row.path], now))
@@ -405,17 +370,78 @@ class Engine:
             keys |= self.links.keys_of(p for p in rows if p in renewed or _was_absent(before[p]))
             self.links.resolve([row.id for row in rows.values()], keys)
 
-    def _known_and_gone(self, path: str) -> NoteRow | None:
-        row = self.catalog.by_path(path)
-        if row is None or row.missing_since is not None or self.files.stamp(path) is not None:
-            return None
-        return row
+    async def _note_unreadable(self, reasons: Mapping[str, str]) -> None:
+        """Files that are there but cannot be read: a known one stays as it was, with a problem."""
+        rows = await asyncio.to_thread(self._store_unreadable, reasons)
+        for row in rows:
+            self.on_change(Change("problem", row.id, row.path, self._clock_ms()))
 
-    def _forget_files(self, rows: Sequence[NoteRow]) -> None:
-        with self.catalog.transaction():
-            self.catalog.mark_missing([row.path for row in rows], self._clock_ms())
-            keys = self.links.moved([row.path for row in rows], [])
-            self.links.resolve([], keys)
+    def _store_unreadable(self, reasons: Mapping[str, str]) -> list[NoteRow]:
+        rows: list[NoteRow] = []
+        for path, reason in reasons.items():
+            row = self.catalog.by_path(path)
+            if row is None or row.missing_since is not None:
+                known = [Known(row.path, row.id, row.hash, vacated=True)] if row else []
+                ids = assign_ids([Seen(path, "", 0, None)], known, self._taken)
+                title = path.rpartition("/")[2].removesuffix(".md")
+                row = NoteRow(
+                    path=path, id=ids[path], title=title, status="failed", modified=self._clock_ms()
+                )
+            # Without a time it is not current: whoever scans tries to read it again.
+            told = replace(row, reason=reason, problems=(reason,), mtime_ns=0)
+            if told != row:
+                rows.append(told)
+        with self.links.in_step(), self.catalog.transaction():
+            self.catalog.upsert(rows)
+            self.links.resolve([], self.links.moved([], [row.path for row in rows]))
+        return rows
+
+    async def _drop(self, paths: Sequence[str], left_out: bool) -> list[NoteRow]:
+        def known() -> list[NoteRow]:
+            rows = (self.catalog.by_path(path) for path in paths)
+            return [
+                row
+                for row in rows
+                if row is not None
+                and row.missing_since is None
+                and (left_out or not self._reader.exists(row.path))
+            ]
+
+        def forget() -> None:
+            with self.links.in_step(), self.catalog.transaction():
+                self.catalog.mark_missing([row.path for row in rows], self._clock_ms())
+                keys = self.links.moved([row.path for row in rows], [])
+                self.links.resolve([], keys)
+
+        rows = await asyncio.to_thread(known)
+        if rows:
+            await self.index.commit({}, [row.id for row in rows if row.is_memory], flush=True)
+            await asyncio.to_thread(forget)
+        return rows
+
+
+async def _whole(work: Coroutine[Any, Any, T]) -> T:
+    """Do it to its end, even if the caller is cancelled meanwhile: index and catalogue agree."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError:
+                continue
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("A write that was cancelled failed: %s", error)
+        raise
+
+
+def _usable(vector: Vectors | None) -> Vectors | None:
+    """A vector that the index can hold; what a model makes of an odd text may be none."""
+    if vector is None:
+        return None
+    length = float(np.dot(vector, vector))
+    return vector if np.isfinite(length) and length > 0 else None
 
 
 def _was_absent(row: NoteRow | None) -> bool:

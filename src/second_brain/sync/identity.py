@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import unicodedata
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeVar
 
 NAMESPACE = uuid.UUID("6f1d2f0e-7c7b-5c55-9d0e-3a5c0f6c9b11")
 
@@ -34,6 +36,9 @@ class Known:
     vacated: bool
 
 
+_Item = TypeVar("_Item", Seen, Known)
+
+
 def derived_id(path: str, salt: int = 0) -> str:
     """The id of a note without a stored one, from its path when it was first seen."""
     name = unicodedata.normalize("NFC", path)
@@ -41,92 +46,112 @@ def derived_id(path: str, salt: int = 0) -> str:
 
 
 def assign_ids(
-    seen: Iterable[Seen], known: Iterable[Known], is_taken: Callable[[str], bool]
+    seen: Iterable[Seen],
+    known: Iterable[Known],
+    is_taken: Callable[[str], bool],
+    moved: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Give every seen file its id; no two get the same.
 
-    `known` holds the catalogue's rows at the seen paths, with the seen stored ids and with the
-    seen digests; `is_taken` tells whether a row outside `known` has an id. In this order: a
-    stored id, unless another present file has it (then this one is the copy); the id of the row
-    at the same path if the text is unchanged; the id of the only vacated row with the same text
-    (a rename or a swap); the id of the row at the same path; an id derived from the path.
+    `known` holds the catalogue's rows at the seen paths, with the seen stored ids, with the seen
+    digests, and at the paths that files were `moved` from (new path to old path, as events
+    reported it); `is_taken` tells whether a row outside `known` has an id. In this order: a stored
+    id, unless another present file has it (then this one is the copy); the id of the vacated row
+    that the file was moved from; the id of the row at the same path if the text is unchanged; the
+    id of the only vacated row with the same text, or with the same text and file name (a rename or
+    a swap); the id of the row at the same path; an id derived from the path.
     """
     files = sorted(seen, key=lambda file: file.path)
-    rows = list(known)
+    rows = sorted(known, key=lambda row: row.path)
     by_path = {row.path: row for row in rows}
     by_id = {row.id: row for row in rows}
+    given: dict[str, str] = {}  # id to path
     ids: dict[str, str] = {}
-    given: set[str] = set()
 
-    def give(path: str, id: str) -> None:
+    def give(path: str, row: Known | None) -> None:
+        if row is not None and path not in ids and row.id not in given:
+            ids[path] = row.id
+            given[row.id] = path
+
+    def without() -> list[Seen]:
+        return [file for file in files if file.path not in ids]
+
+    for path, id in _stored(files, by_id).items():
         ids[path] = id
-        given.add(id)
-
-    _give_stored(files, by_id, give, given)
-    for file in files:
+        given[id] = path
+    for file in without():
+        row = by_path.get(moved.get(file.path, ""))
+        give(file.path, row if row is not None and row.vacated else None)
+    for file in without():
         row = by_path.get(file.path)
-        if (
-            file.path not in ids
-            and row is not None
-            and row.digest == file.digest
-            and row.id not in given
-        ):
-            give(file.path, row.id)
-    _give_renamed([file for file in files if file.path not in ids], rows, give, given)
-    for file in files:
-        if file.path in ids:
-            continue
-        row = by_path.get(file.path)
-        if row is not None and row.id not in given:
-            give(file.path, row.id)
-            continue
-        salt = 0
-        while True:
-            id = derived_id(file.path, salt)
-            owner = by_id.get(id)
-            foreign = owner is not None and owner.path != file.path
-            if id not in given and not foreign and (owner is not None or not is_taken(id)):
-                break
-            salt += 1
-        give(file.path, id)
+        give(file.path, row if row is not None and row.digest == file.digest else None)
+    for file, row in _renamed(without(), [row for row in rows if row.id not in given]):
+        give(file.path, row)
+    for file in without():
+        give(file.path, by_path.get(file.path))
+    for file in without():
+        id = _fresh_id(file.path, given, by_id, is_taken)
+        ids[file.path] = id
+        given[id] = file.path
     return ids
 
 
-def _give_stored(
-    files: list[Seen],
-    by_id: Mapping[str, Known],
-    give: Callable[[str, str], None],
-    given: set[str],
-) -> None:
+def _stored(files: Sequence[Seen], by_id: Mapping[str, Known]) -> dict[str, str]:
+    """Which files have the id that stands in them: of several, the one that had it before."""
     holders: dict[str, list[Seen]] = {}
     for file in files:
         if file.stored_id:
             holders.setdefault(file.stored_id, []).append(file)
+    found: dict[str, str] = {}
     for id, candidates in holders.items():
         row = by_id.get(id)
-        if row is not None:
-            if any(file.path == row.path for file in candidates):
-                give(row.path, id)
-                continue
-            if not row.vacated:
-                continue  # a present file elsewhere has it: these are copies
-        if id not in given:
-            give(candidates[0].path, id)
+        if row is not None and any(file.path == row.path for file in candidates):
+            found[row.path] = id
+        elif row is None or row.vacated:
+            found[candidates[0].path] = id
+        # Else a present file elsewhere has it: these are copies.
+    return found
 
 
-def _give_renamed(
-    files: list[Seen],
-    rows: list[Known],
-    give: Callable[[str, str], None],
-    given: set[str],
-) -> None:
-    wanting: dict[str, list[Seen]] = {}
-    for file in files:
-        if file.size > 0:
-            wanting.setdefault(file.digest, []).append(file)
+def _renamed(files: Sequence[Seen], rows: Sequence[Known]) -> list[tuple[Seen, Known]]:
+    """Files and the vacated rows that can only be theirs, by text; among equals by file name."""
+    wanting = _grouped((file for file in files if file.size > 0), lambda file: file.digest)
+    homeless = _grouped((row for row in rows if row.vacated), lambda row: row.digest)
+    pairs: list[tuple[Seen, Known]] = []
     for digest, candidates in wanting.items():
-        homeless = [
-            row for row in rows if row.vacated and row.digest == digest and row.id not in given
-        ]
-        if len(candidates) == 1 and len(homeless) == 1:
-            give(candidates[0].path, homeless[0].id)
+        rest = homeless.get(digest, [])
+        if len(candidates) == 1 and len(rest) == 1:
+            pairs.append((candidates[0], rest[0]))
+            continue
+        named = _grouped(rest, lambda row: _name(row.path))
+        for name, same in _grouped(candidates, lambda file: _name(file.path)).items():
+            if len(same) == 1 and len(named.get(name, [])) == 1:
+                pairs.append((same[0], named[name][0]))
+    return pairs
+
+
+def _grouped(items: Iterable[_Item], key: Callable[[_Item], str]) -> dict[str, list[_Item]]:
+    groups: dict[str, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _fresh_id(
+    path: str,
+    given: Mapping[str, str],
+    by_id: Mapping[str, Known],
+    is_taken: Callable[[str], bool],
+) -> str:
+    salt = 0
+    while True:
+        id = derived_id(path, salt)
+        owner = by_id.get(id)
+        free = owner.path == path if owner is not None else not is_taken(id)
+        if free and id not in given:
+            return id
+        salt += 1

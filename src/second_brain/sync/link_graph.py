@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from second_brain.index.catalog import Catalog
 from second_brain.index.edges import Resolution
@@ -19,6 +20,15 @@ class LinkGraph:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.resolver = Resolver(catalog.paths())
+
+    @contextmanager
+    def in_step(self) -> Iterator[None]:
+        """Around a transaction: what is known here goes back with it if it fails."""
+        try:
+            yield
+        except BaseException:
+            self.resolver = Resolver(self._catalog.paths())
+            raise
 
     def stated(self, id: str, note: Note, now: int) -> list[EdgeRow]:
         """The edges of a note, unresolved; links to places in the note itself are none."""

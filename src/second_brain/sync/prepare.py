@@ -125,6 +125,25 @@ def prepare(
     )
 
 
+def not_understood(path: str, hash: str, stamp: FileStamp, error: Exception) -> Prepared:
+    """A file that no memory can be made of, through a fault of this program."""
+    title = path.rpartition("/")[2]
+    title = title[:-3] if title[-3:].casefold() == ".md" else title
+    reason = f"It could not be understood ({type(error).__name__}); the log tells more."
+    return Prepared(
+        path=path,
+        stamp=stamp,
+        digest=hash,
+        note=Note(path, title, "", problems=(reason,)),
+        stored_id=None,
+        state="failed",
+        reason=reason,
+        facets=Facets(),
+        created=stamp.mtime_ns // 1_000_000,
+        problems=(reason,),
+    )
+
+
 def created_ms(note: Note, stamp: FileStamp) -> int:
     """When the note was made: its `created` property, else the file's modification time.
 

@@ -9,16 +9,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from second_brain.errors import IndexUnavailable, SecondBrainError, VaultOffline
-from second_brain.index.rows import NoteRow
+from second_brain.index.rows import NoteRow, Stamp
 from second_brain.sync.absence import reason_to_hold
-from second_brain.sync.engine import QUIET_SECONDS, SLICE, Engine
-from second_brain.vault.scan import Scan, scan
+from second_brain.sync.comparing import changed_paths, slices, sort_missing
+from second_brain.sync.engine import SLICE, Engine
+from second_brain.sync.filling import Filling
+from second_brain.sync.reading import QUIET_SECONDS
+from second_brain.vault.scan import left_out, scan
 from second_brain.vault.settle import Due
 from second_brain.vault.watch import Watcher
 
@@ -28,6 +32,8 @@ _CHECK_SECONDS = 3.0
 _LOSS_WINDOW = 60.0
 _CLOCK_JUMP = 30.0
 _LONGEST_RETRY = 60.0
+_LONGEST_SAVE = 10.0
+_KEEP_UP_SECONDS = 0.3
 
 Progress = Callable[[int, int], None]
 
@@ -47,6 +53,7 @@ class Sync:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.engine = engine
+        self.filling = Filling(engine)
         self.root = root
         self.scanning = False
         self.progress = (0, 0)
@@ -62,10 +69,15 @@ class Sync:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watcher = Watcher(root, self._wake_from_thread)
+        self._tending = threading.Lock()
+        self._watched = self._root_lost = self._stopped = False
         self._task: asyncio.Task[None] | None = None
         self._later: dict[str, float] = {}
+        self._waiting_since: dict[str, float] = {}
         self._stash = Due()
         self._losses: deque[tuple[float, int]] = deque()
+        self._not_back: frozenset[str] = frozenset()
+        self._not_back_until = 0.0
         self._rescan_at = 0.0
         self._damaged = False
         self._checked = False
@@ -83,20 +95,21 @@ class Sync:
         self._task = asyncio.create_task(self._run(), name="sync")
 
     async def stop(self) -> None:
-        """End after the batch that is being taken in."""
+        """End; what is being written to the index is written to its end."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        await asyncio.to_thread(self._watcher.stop)
+        await asyncio.to_thread(self._stop_watching)
 
     async def settled(self) -> None:
         """Wait until nothing that was reported so far is left to take in."""
         await self._idle.wait()
 
     def index_damaged(self) -> None:
-        """The index failed at reading or writing: it will be dropped and filled again."""
+        """The index cannot be read: it will be dropped and filled again."""
         self._damaged = True
+        self._idle.clear()
         self._wake.set()
 
     def rescan_soon(self) -> None:
@@ -105,8 +118,16 @@ class Sync:
         self._idle.clear()
         self._wake.set()
 
+    def report(self, due: Due) -> None:
+        """Look at these paths as if the watcher had told of them."""
+        _merge(self._stash, due)
+        self._idle.clear()
+        self._wake.set()
+
     def wake(self) -> None:
         """Something that was waited for, such as the model, is there."""
+        self.filling.try_again()
+        self._idle.clear()
         self._wake.set()
 
     @property
@@ -119,111 +140,114 @@ class Sync:
 
     # Scanning
 
-    async def scan(self, under: str = "") -> None:
-        """Make the index equal to the vault, or to its folder `under`. Raises VaultOffline."""
+    async def scan(self) -> None:
+        """Make the index equal to the vault. Raises VaultOffline."""
         async with self._scan_lock:
-            self.scanning = not under
+            self.scanning = True
             try:
-                await self._scan(under)
+                lost = await self._compare()
+            except VaultOffline:
+                self._hold(self.held, "the vault folder is not there")
+                raise
+            else:
+                await self._lose(lost, whole=True)
+                self.last_scan = self._wall()
             finally:
                 self.scanning = False
 
     async def accept_deletions(self) -> list[NoteRow]:
-        """The user says that the notes held back are deleted indeed."""
-        held, self.held, self.hold_reason = self.held, frozenset(), None
-        return await self.engine.drop(sorted(held))
+        """The user says that the notes held back are deleted indeed. Raises VaultOffline."""
+        async with self._scan_lock:
+            await asyncio.to_thread(self.engine.files.accept_root)
+            dropped = await self.engine.drop(sorted(self.held))
+            self.held, self.hold_reason = frozenset(), None
+        self.rescan_soon()
+        return dropped
 
-    async def _scan(self, under: str) -> None:
-        files = self.engine.files
-        rule = self.engine.rule
+    async def _compare(self, under: str = "") -> list[str]:
+        """Take in what changed in the vault, or in its folder `under`; the notes that are lost."""
+        files, rule, index = self.engine.files, self.engine.rule, self.engine.index
+        await index.opened()
         found = await asyncio.to_thread(
             scan, self.root, rule.path_reason, folder_reason=rule.folder_reason, under=under
         )
         known = await asyncio.to_thread(self._known, under)
         there = {file.path: file.stamp for file in found.found}
-        changed = [
-            path
-            for path, stamp in there.items()
-            if known.get(path) != (stamp.mtime_ns, stamp.size, stamp.inode)
-        ]
-        version = self.engine.index.version
+        excluded, lost = sort_missing((path for path in known if path not in there), found, rule)
+        if not files.online():
+            # Another folder is at the root: the vault mounted again, or something else.
+            if under or len(lost) * 2 > len(known):
+                return lost
+            files.accept_root()
         if not self._checked:
-            await self.engine.check_index()
+            await self.filling.check_index()
             self._checked = True
-        if not self.engine.index.building:
-            stale = await asyncio.to_thread(self.engine.outdated, version)
-            changed += [path for path in stale if path in there and path not in set(changed)]
-        changed.sort(key=lambda path: -there[path].mtime_ns)  # what was edited last is asked first
+        changed = set(changed_paths(there, known))
         if not under:
             self.unreadable = {item.path: item.reason for item in found.unreadable}
-        await self._take_in_all(changed, report=not under)
-        missing = [path for path in known if path not in there]
-        present = await asyncio.to_thread(self._still_known, missing)
-        excluded, lost = self._sort_missing(present, found)
-        await self.engine.drop(excluded)
-        if not files.online() and len(lost) * 2 < len(known) + 1:
-            files.accept_root()
-        await self._lose(lost, whole=not under)
-        if not under:
-            self.last_scan = self._wall()
+            self.filling.try_again()
+            if not index.building:
+                stale = await asyncio.to_thread(self.filling.outdated, index.version)
+                changed |= there.keys() & {row.path for row in stale}
+        # What was edited last is asked for first.
+        order = sorted(changed, key=lambda path: (-there[path].mtime_ns, path))
+        sizes = {path: there[path].size for path in order}
+        await self._take_in_found(list(slices(order, sizes, SLICE)), report=not under)
+        await self.engine.drop(excluded, left_out=True)
+        return lost
 
-    async def _take_in_all(self, paths: list[str], *, report: bool) -> None:
-        total = len(paths)
-        if report and total:
-            self._set_progress(0, total)
-        for first in range(0, total, SLICE):
-            taken = await self.engine.take_in(paths[first : first + SLICE])
-            self._postpone(taken.later)
-            if report:
-                self._set_progress(min(first + SLICE, total), total)
-                await self._take_reported()
+    async def _take_in_found(self, parts: Sequence[Sequence[str]], *, report: bool) -> None:
+        if not report or not parts:
+            for part in parts:
+                await self._take_in(part)
+            return
+        total = sum(map(len, parts))
+        self._set_progress(0, total)
+        keeping_up = asyncio.create_task(self._keep_up())
+        try:
+            for part in parts:
+                await self._take_in(part)
+                self._set_progress(self.progress[0] + len(part), total)
+        finally:
+            keeping_up.cancel()
+            await asyncio.gather(keeping_up, return_exceptions=True)
 
-    async def _take_reported(self) -> None:
-        """Notes saved during a long scan need not wait for its end; the rest of it does."""
-        due = self._watcher.poll()
-        changed, due.changed = due.changed, set()
-        _merge(self._stash, due)
-        if changed:
-            taken = await self.engine.take_in(sorted(changed))
-            self._postpone(taken.later)
+    async def _keep_up(self) -> None:
+        """Notes saved during a long scan need not wait for its end; what is gone does."""
+        while True:
+            await asyncio.sleep(_KEEP_UP_SECONDS)
+            due = self._watcher.poll()
+            moved = {target: source for source, target in due.moved}
+            due.deleted |= set(moved.values())
+            try:
+                due.deleted |= await self._take_in_reported(
+                    [*moved, *due.changed], moved, urgent=True
+                )
+            except (SecondBrainError, OSError) as error:
+                log.info("Changes during the scan are looked at after it: %s", error)
+                due.rescan = True
+            finally:
+                due.moved, due.changed = [], set()
+                _merge(self._stash, due)
 
     def _set_progress(self, done: int, total: int) -> None:
         self.progress = (done, total)
         self._on_progress(done, total)
 
-    def _known(self, under: str) -> dict[str, tuple[int, int, int]]:
+    def _known(self, under: str) -> dict[str, Stamp]:
         prefix = f"{under}/" if under else ""
-        return {
-            path: (stamp.mtime_ns, stamp.size, stamp.inode)
-            for path, stamp in self.engine.catalog.stamps().items()
-            if path.startswith(prefix)
-        }
+        stamps = self.engine.catalog.stamps()
+        return {path: stamp for path, stamp in stamps.items() if path.startswith(prefix)}
 
-    def _still_known(self, paths: Iterable[str]) -> list[str]:
-        """Those of the paths that no rename has taken along."""
-        rows = (self.engine.catalog.by_path(path) for path in paths)
-        return [row.path for row in rows if row is not None and row.missing_since is None]
-
-    def _sort_missing(self, paths: Iterable[str], found: Scan) -> tuple[list[str], list[str]]:
-        """Files that the rules leave out now, and files that are lost; unseen ones are neither."""
-        excluded: list[str] = []
-        lost: list[str] = []
-        out = tuple(f"{item.path}/" for item in found.skipped)
-        unseen = tuple(f"{item.path}/" if item.path else "" for item in found.unreadable)
-        names = {item.path for item in found.unreadable}
-        for path in paths:
-            if path.startswith(out) or self.engine.rule.path_reason(path) is not None:
-                excluded.append(path)
-            elif path not in names and not path.startswith(unseen):
-                lost.append(path)
-        return excluded, lost
+    # Absence
 
     async def _lose(self, paths: Iterable[str], *, whole: bool) -> None:
         """Drop notes whose files are gone, or hold them back if it looks like an absent vault.
 
         `whole`: these are all that is missing, so the answer replaces the one before.
         """
-        lost = set(paths) if whole else set(paths) | self.held
+        candidates = set(paths) if whole else set(paths) | self.held
+        lost = frozenset(await asyncio.to_thread(self._gone, candidates))
         now = self._clock()
         while self._losses and now - self._losses[0][0] > _LOSS_WINDOW:
             self._losses.popleft()
@@ -235,10 +259,9 @@ class Sync:
             root_present=self.engine.files.online(),
             root_empty=await asyncio.to_thread(_is_empty, self.root),
         )
+        reason = reason or self._still_coming_back(lost, now)
         if reason is not None:
-            if self.hold_reason is None:
-                log.warning("The vault is taken for offline: %s. Nothing is dropped.", reason)
-            self.held, self.hold_reason = frozenset(lost), reason
+            self._hold(lost, reason)
             return
         if self.hold_reason is not None:
             log.info("The vault is back.")
@@ -247,6 +270,38 @@ class Sync:
             dropped = await self.engine.drop(sorted(lost))
             self._losses.append((now, len(dropped)))
 
+    def _hold(self, lost: frozenset[str], reason: str) -> None:
+        if self.hold_reason is None:
+            log.warning("The vault is taken for offline: %s. Nothing is dropped.", reason)
+        self.held, self.hold_reason = lost, reason
+
+    def _still_coming_back(self, lost: frozenset[str], now: float) -> str | None:
+        """Why the rest of the notes that were held back must wait: others may be coming back."""
+        if not lost & self.held:
+            self._not_back = frozenset()
+            return None
+        if lost != self._not_back:
+            self._not_back, self._not_back_until = lost, now + _LOSS_WINDOW
+        if now >= self._not_back_until:
+            return None
+        self._rescan_at = min(self._rescan_at, self._not_back_until)
+        return f"{len(lost)} notes are not back yet"
+
+    def _gone(self, paths: Iterable[str]) -> list[str]:
+        """Those of the paths that no rename has taken along and where there is no file."""
+        rows = (self.engine.catalog.by_path(path) for path in paths)
+        return [
+            row.path
+            for row in rows
+            if row is not None and row.missing_since is None and not self._exists(row.path)
+        ]
+
+    def _exists(self, path: str) -> bool:
+        try:
+            return self.engine.exists(path)
+        except VaultOffline:
+            return False
+
     # Events
 
     async def _handle(self, due: Due) -> None:
@@ -254,29 +309,58 @@ class Sync:
             self.rescan_soon()
         moved = {target: source for source, target in due.moved}
         paths = [*moved, *sorted(due.changed - moved.keys())]
-        gone: set[str] = set()
-        for first in range(0, len(paths), SLICE):
-            taken = await self.engine.take_in(paths[first : first + SLICE], moved=moved)
-            self._postpone(taken.later)
-            gone |= taken.gone
+        lost = {*due.deleted, *moved.values()}
+        lost |= await self._take_in_reported(paths, moved)
         for folder in sorted(due.subtrees):
-            await self.scan(folder)
-        lost = {*due.deleted, *gone, *moved.values()}
-        present = await asyncio.to_thread(self._still_known, lost)
-        if present:
-            missing = [path for path in present if not await asyncio.to_thread(self._exists, path)]
-            await self._lose(missing, whole=False)
+            lost |= set(await self._compare(folder))
+        # Only now: what is gone from one folder may have turned up in another.
+        if lost:
+            await self._lose(lost, whole=False)
 
-    def _exists(self, path: str) -> bool:
-        try:
-            return self.engine.files.stamp(path) is not None
-        except VaultOffline:
-            return False
+    async def _take_in_reported(
+        self, paths: Iterable[str], moved: Mapping[str, str], *, urgent: bool = False
+    ) -> set[str]:
+        """Take in what events tell of, as a scan would; the paths without a file."""
+        rule = self.engine.rule
 
-    def _postpone(self, paths: Iterable[str]) -> None:
-        due = self._clock() + QUIET_SECONDS
+        def sort() -> tuple[list[str], list[str]]:
+            allowed: list[str] = []
+            excluded: list[str] = []
+            for path in paths:
+                out = left_out(self.root, path, rule.path_reason, rule.folder_reason)
+                (allowed if out is None else excluded).append(path)
+            return allowed, excluded
+
+        allowed, excluded = await asyncio.to_thread(sort)
+        if excluded:
+            await self.engine.drop(excluded, left_out=True)
+        gone: set[str] = set()
+        for part in slices(allowed, {}, SLICE):
+            gone |= await self._take_in(part, moved, urgent=urgent)
+        return gone
+
+    async def _take_in(
+        self, paths: Sequence[str], moved: Mapping[str, str] | None = None, *, urgent: bool = False
+    ) -> frozenset[str]:
+        """Take in some files; those in the middle of a save later, those forever in it as they are.
+
+        Returns the paths without a file.
+        """
+        now = self._clock()
+        endless = [p for p in paths if now - self._waiting_since.get(p, now) >= _LONGEST_SAVE]
+        first = [path for path in paths if path not in endless]
+        taken = await self.engine.take_in(first, moved=moved, urgent=urgent)
+        later, gone = taken.later, taken.gone
+        if endless:
+            taken = await self.engine.take_in(endless, moved=moved, urgent=urgent, finished=True)
+            later, gone = later | taken.later, gone | taken.gone
         for path in paths:
-            self._later.setdefault(path, due)
+            if path in later:
+                self._waiting_since.setdefault(path, now)
+                self._later.setdefault(path, now + QUIET_SECONDS)
+            else:
+                self._waiting_since.pop(path, None)
+        return gone
 
     def _take_postponed(self) -> set[str]:
         now = self._clock()
@@ -300,22 +384,27 @@ class Sync:
         skew = self._wall() - self._clock()
         while True:
             try:
-                if self._watch:
-                    await asyncio.to_thread(self._tend_watcher)
+                if self._watch and await asyncio.to_thread(self._root_has_gone):
+                    self.rescan_soon()
                 if abs(self._wall() - self._clock() - skew) > _CLOCK_JUMP:
                     skew = self._wall() - self._clock()
                     self.rescan_soon()
                 await self._step()
                 self._failures = 0
             except (SecondBrainError, OSError) as error:
-                self._failures += 1
                 log.warning("%s", error, exc_info=log.isEnabledFor(logging.DEBUG))
-                self._rescan_at = self._clock() + min(2.0**self._failures, _LONGEST_RETRY)
+                self._try_again_soon()
+                if isinstance(error, IndexUnavailable):
+                    # What cannot be written to is kept if it can be read, and answers on.
+                    self._damaged = not await self.engine.index.is_readable()
             except Exception:
-                self._failures += 1
                 log.exception("Sync failed; it goes on with a full comparison.")
-                self._rescan_at = self._clock() + min(2.0**self._failures, _LONGEST_RETRY)
+                self._try_again_soon()
             await self._sleep()
+
+    def _try_again_soon(self) -> None:
+        self._failures += 1
+        self._rescan_at = self._clock() + min(2.0 ** min(self._failures, 10), _LONGEST_RETRY)
 
     async def _step(self) -> None:
         if self._damaged:
@@ -328,8 +417,8 @@ class Sync:
         due.changed |= self._take_postponed()
         if due:
             await self._handle(due)
-        while await self.engine.embed_missing():
-            if self._damaged or self._busy():
+        while await self.filling.embed_missing():
+            if self._busy():
                 break
 
     async def _mend(self) -> None:
@@ -344,28 +433,47 @@ class Sync:
         await asyncio.to_thread(self.engine.catalog.forget_index)
         self._rescan_at = self._clock()
 
-    def _tend_watcher(self) -> None:
-        """Watch again after the observer died or another folder took the root's place."""
-        if self._watcher.alive and not self._watcher.root_replaced():
-            return
-        try:
-            self._watcher.restart()
-        except VaultOffline as error:
-            if self.hold_reason is None:
-                log.warning("%s", error)
+    def _root_has_gone(self) -> bool:
+        """Tend the watcher; whether the root is not there any more, for the first time.
+
+        It must be started again after its observer died or another folder took the root's place.
+        """
+        with self._tending:
+            if self._stopped or (self._watcher.alive and not self._watcher.root_replaced()):
+                return False
+            try:
+                # Restarting asks for a scan; at first there will be one anyway.
+                (self._watcher.restart if self._watched else self._watcher.start)()
+            except VaultOffline as error:
+                seen, self._root_lost = self._root_lost, True
+                if not seen:
+                    log.warning("%s", error)
+                return not seen
+            self._watched, self._root_lost = True, False
+            return False
+
+    def _stop_watching(self) -> None:
+        with self._tending:
+            self._stopped = True
+            self._watcher.stop()
 
     def _busy(self) -> bool:
-        """Whether something is waiting to be taken in."""
-        return bool(self._later) or self._watcher.next_due() is not None
+        """Whether something is waiting to be taken in now."""
+        return self._damaged or self._waiting() <= 0
 
-    async def _sleep(self) -> None:
+    def _waiting(self) -> float:
+        """Seconds until there is something to do."""
         now = self._clock()
-        times = [_CHECK_SECONDS, self._rescan_at - now, *(at - now for at in self._later.values())]
+        times = [self._rescan_at - now, *(at - now for at in self._later.values())]
         reported = self._watcher.next_due()
         if reported is not None:
             times.append(reported)
-        wait = max(0.0, min(times))
-        if reported is None and not self._later and not self._damaged and wait > 0:
+        return 0.0 if self._stash else min(times)
+
+    async def _sleep(self) -> None:
+        wait = max(0.0, min(_CHECK_SECONDS, self._waiting()))
+        pending = self._later or self._stash or self._watcher.next_due() is not None
+        if not pending and not self._damaged and not self._failures and wait > 0:
             self._idle.set()
         try:
             async with asyncio.timeout(wait):

@@ -135,6 +135,24 @@ def _visit(entry: os.DirEntry[str], prefix: str, this: _Pass) -> None:
         result.unreadable.append(Skipped(prefix + readable_name(name), plain_reason(error)))
 
 
+def left_out(root: Path, path: str, path_reason: Reason, folder_reason: Reason) -> str | None:
+    """Why a pass over everything would not name the file at `path`; None if it would.
+
+    Whether there is such a file does not matter. A file that cannot be looked at is not left out.
+    """
+    folder, _, name = path.rpartition("/")
+    why = _odd_name(name) or path_reason(path)
+    if why is not None:
+        return why
+    skipped = Scan()
+    try:
+        if folder and not _enters(root, folder, folder_reason, skipped):
+            return skipped.skipped[0].reason if skipped.skipped else None
+        return "symbolic links are not followed" if (root / path).is_symlink() else None
+    except OSError:
+        return None
+
+
 def _enters(root: Path, under: str, folder_reason: Reason, result: Scan) -> bool:
     """Whether a pass over everything would enter the folder `under`."""
     parts = under.split("/")
