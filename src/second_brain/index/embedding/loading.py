@@ -18,6 +18,7 @@ def load_sentence_transformer(location: str) -> Any:
     """
     local = Path(location).is_dir()
     try:
+        from safetensors import SafetensorError  # noqa: PLC0415 - seconds
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - seconds
         from transformers.utils import logging  # noqa: PLC0415 - seconds
     except ImportError as error:
@@ -31,7 +32,15 @@ def load_sentence_transformer(location: str) -> Any:
             local_files_only=local or offline(),
             model_kwargs={"attn_implementation": "eager"},
         )
-    except (OSError, ValueError, RuntimeError, ImportError, LookupError, AttributeError) as error:
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        ImportError,
+        LookupError,
+        AttributeError,
+        SafetensorError,
+    ) as error:
         raise ModelUnavailable(_explain(location, local, error)) from error
     model.eval()
     limit = model.max_seq_length or MAX_TOKENS

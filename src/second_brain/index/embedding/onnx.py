@@ -14,6 +14,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -84,7 +85,11 @@ class OnnxEmbedder:
         row = self._tokenizer.encode(prefix + clean(text, limit), limit)
         ids = np.array([row], np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
-        vector: Vectors = normalised(self._session.run(None, inputs)[0])[0]
+        try:
+            vectors = self._session.run(None, inputs)[0]
+        except runtime_errors() as error:
+            raise ModelUnavailable(f"The model {self.name} failed on a text: {error}") from error
+        vector: Vectors = normalised(vectors)[0]
         return vector
 
     def _workers(self) -> ThreadPoolExecutor:
@@ -106,6 +111,15 @@ def normalised(vectors: NDArray[Any]) -> Vectors:
     return result
 
 
+@cache
+def runtime_errors() -> tuple[type[Exception], ...]:
+    """What onnxruntime raises: its exceptions have no base of their own."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state  # noqa: PLC0415 - as below
+
+    own = (kind for kind in vars(state).values() if isinstance(kind, type))
+    return (RuntimeError, ValueError, OSError, *(k for k in own if issubclass(k, Exception)))
+
+
 def _open_session(folder: Path) -> Any:
     import onnxruntime  # noqa: PLC0415 - 50 ms, paid only when a model is loaded
 
@@ -118,7 +132,7 @@ def _open_session(folder: Path) -> Any:
     provider = ("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested"})
     try:
         return onnxruntime.InferenceSession(str(folder / MODEL_FILE), options, providers=[provider])
-    except (RuntimeError, ValueError, OSError) as error:
+    except runtime_errors() as error:
         raise ModelUnavailable(
             f"The prepared model in {folder} cannot be loaded ({error}). "
             "Delete that folder and run `brain model prepare`."

@@ -166,11 +166,19 @@ def _prepare_in(work: Path, source: Source, model_dir: Path, progress: Progress)
         result.mkdir()
         meta = dataclasses.replace(meta, runtime="torch", precision="fp32")
     prepared.write_meta(result, meta)
+    _flush(result)
     final = model_dir / meta.folder_name
     if final.exists():
         shutil.rmtree(final)  # not found to be complete, or it would have been used
     result.rename(final)
     return meta
+
+
+def _flush(folder: Path) -> None:
+    """Bring the files to the disk before the rename says that they are all there."""
+    for file in folder.iterdir():
+        with file.open("rb+") as stream:
+            os.fsync(stream.fileno())
 
 
 def _describe(model: Any, source: Source, tokenizer: Literal["unigram", "library"]) -> Meta:
