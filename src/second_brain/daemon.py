@@ -16,6 +16,7 @@ from pathlib import Path
 from second_brain import __version__
 from second_brain.config import Settings
 from second_brain.errors import IndexUnavailable
+from second_brain.imports import collector_paused
 from second_brain.index.catalog import Catalog
 from second_brain.index.embedding import Embedder, available_models, load_model
 from second_brain.index.encoder import Encoder
@@ -42,6 +43,7 @@ from second_brain.vault.scan import scan
 
 log = logging.getLogger(__name__)
 
+_HEAD_START_SECONDS = 0.3
 _RETRY_SECONDS = 60.0
 _UPKEEP_SECONDS = 6 * 3600.0
 _DAY_MS = 86_400_000
@@ -130,7 +132,7 @@ class Daemon:
             new_id=lambda: str(uuid.uuid4()),
             settling=settling,
         )
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: list[asyncio.Task[object]] = []
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -144,7 +146,11 @@ class Daemon:
             await self._end()
 
     async def _come_up(self) -> None:
-        """Open the index, watch and scan, then load the model: in the order of what it brings."""
+        """Load the model, and beside it open the index, watch and scan."""
+        # Importing LanceDB keeps the interpreter busy; who waited for the port is answered first.
+        await asyncio.sleep(_HEAD_START_SECONDS)
+        loading = asyncio.create_task(self.index.encoder.start(), name="model")
+        self._tasks.append(loading)
         while True:
             try:
                 if not await self.index.start(self._expected()):
@@ -155,7 +161,7 @@ class Daemon:
                 await asyncio.sleep(_RETRY_SECONDS)
         self.sync.start()
         self._tasks.append(asyncio.create_task(self._upkeep(), name="upkeep"))
-        await self.index.encoder.start()
+        await loading
         if notice := self.index.encoder.notice:
             self.report.notice(notice)
         self.sync.wake()
@@ -216,10 +222,11 @@ class Daemon:
 
 def run_daemon(settings: Settings, report: StartReport) -> int:
     """Serve the vault over HTTP until a signal; the exit code. Raises SettingsError."""
-    from second_brain.server.app import create_app  # noqa: PLC0415 - costs most of the start
-    from second_brain.server.body import Limits  # noqa: PLC0415
-    from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS  # noqa: PLC0415
-    from second_brain.server.serve import HttpServer, bind  # noqa: PLC0415
+    with collector_paused():
+        from second_brain.server.app import create_app  # noqa: PLC0415 - most of the start
+        from second_brain.server.body import Limits  # noqa: PLC0415
+        from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS  # noqa: PLC0415
+        from second_brain.server.serve import HttpServer, bind  # noqa: PLC0415
 
     folder = vault_folder(settings)
     with DaemonLock(folder) as lock:
@@ -233,11 +240,15 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
                     os.getpid(), settings.server.url, str(daemon.root), __version__, clock_ms()
                 )
             )
-            counts = daemon.catalog.counts()
+            memories = daemon.catalog.counts().memories
+            asyncio.get_running_loop().run_in_executor(None, announce, memories)
+
+        def announce(memories: int) -> None:
+            # Counting the notes takes a while in a large vault; requests are served meanwhile.
             report.started(
                 vault=daemon.root,
                 notes=len(scan(daemon.root, daemon.rule.path_reason).found),
-                memories=counts.memories,
+                memories=memories,
                 url=settings.server.url,
                 token_file=token.file,
             )

@@ -31,6 +31,9 @@ def serve(ctx: click.Context, settings: Settings) -> None:
     validate(settings)
     logs.configure(settings.log.level)
     from second_brain.cli.console import Console, stdio_command
-    from second_brain.daemon import run_daemon
+    from second_brain.imports import collector_paused
+
+    with collector_paused():
+        from second_brain.daemon import run_daemon
 
     ctx.exit(run_daemon(settings, Console(stdio_command(settings))))

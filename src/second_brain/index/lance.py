@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from second_brain.errors import IndexUnavailable, SecondBrainError
+from second_brain.imports import collector_paused, defer_package
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,10 +37,15 @@ _METADATA_CACHE = 32 << 20
 
 def load() -> None:
     """Imports LanceDB now. Call it in a thread at start, so that no request waits for it."""
+    if "lancedb.query" in sys.modules and "pyarrow" in sys.modules:
+        return
     # Read once, at import; at its default each text query writes a line to stderr.
     os.environ.setdefault("LANCEDB_LOG", "error")
-    for name in ("lancedb", "lancedb.index", "lancedb.query", "pyarrow"):
-        importlib.import_module(name)
+    # A generated REST client is half of LanceDB's import; it uses a few types of it.
+    defer_package("lance_namespace_urllib3_client")
+    with collector_paused():
+        for name in ("lancedb", "lancedb.index", "lancedb.query", "pyarrow"):
+            importlib.import_module(name)
 
 
 def is_local(uri: str) -> bool:
