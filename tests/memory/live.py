@@ -1,4 +1,4 @@
-"""A whole brain for tests: the daemon's own graph on a vault of the test, in a thread with a loop."""
+"""A whole brain for tests: the daemon's own graph on a vault, its loop in a thread."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from live import AGENT, Brain
 
@@ -252,7 +254,7 @@ def test_concurrent_links_from_one_note_are_all_written(brain: Brain) -> None:
 
 def test_the_graph_holds_only_edges_between_its_nodes(brain: Brain) -> None:
     ids = [user_note(brain, f"Graph/n{n}.md") for n in range(5)]
-    for left, right in zip(ids, ids[1:], strict=False):
+    for left, right in pairwise(ids):
         brain.run(brain.memories.link(left, right, "follows"))
     for graph in (
         brain.run(brain.memories.graph()),
@@ -272,10 +274,10 @@ def test_the_graph_holds_only_edges_between_its_nodes(brain: Brain) -> None:
 
 def test_the_neighbourhood_of_a_seed_reaches_two_steps(brain: Brain) -> None:
     ids = [user_note(brain, f"Chain/c{n}.md") for n in range(6)]
-    for left, right in zip(ids, ids[1:], strict=False):
+    for left, right in pairwise(ids):
         brain.run(brain.memories.link(left, right, "follows"))
     graph = brain.run(brain.memories.graph(ids[2]))
-    assert [node.id for node in graph.nodes][0] == ids[2]
+    assert graph.nodes[0].id == ids[2]
     assert {node.id for node in graph.nodes} == set(ids[:5])
     assert len(graph.edges) == 4
     assert {node.id for node in brain.run(brain.memories.graph(ids[2], 3)).nodes} == set(ids[1:4])

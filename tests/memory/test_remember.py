@@ -28,7 +28,7 @@ def body(brain: Brain, path: str) -> bytes:
         "The windlass takes 10 mm chain without a final line end",
         "Gaspard signe ses messages 👩‍👩‍👧‍👦🇫🇷 d'un cœur ❤️",
         "---\nA rule opens this text about buoys\n---\nand another one closes nothing.",
-        "---\ntitle: not a property of ours\ntags: [nothing]\n---\nAn exported page about sextants.",
+        "---\ntitle: not a property of ours\ntags: [nothing]\n---\nA page on sextants.",
         "# Anchoring at night\n\nKeep the anchor light on. #anchor #night-watch",
         "\n\n   indented and after two blank lines: the tiller is ash wood\n",
         "﻿A mark of byte order begins this one about the compass rose.",
@@ -235,9 +235,10 @@ def test_the_same_text_twice_at_once_becomes_one_note(brain: Brain) -> None:
 def test_twenty_texts_at_once_become_twenty_notes(brain: Brain) -> None:
     before = set(brain.files())
     things = (
-        "anvil basket candle drum engine feather guitar hammer inkwell jacket kettle lantern "
-        "mirror needle oven pillow quilt rudder saddle teapot"
-    ).split()
+        *("anvil", "basket", "candle", "drum", "engine", "feather", "guitar", "hammer", "inkwell"),
+        *("jacket", "kettle", "lantern", "mirror", "needle", "oven", "pillow", "quilt", "rudder"),
+        *("saddle", "teapot"),
+    )
     answers = brain.together(
         *(
             brain.memories.remember(f"List {n}: {thing}, bought in year {1900 + n}", title="List")

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from second_brain.errors import InvalidInput
+from second_brain.memory.arrivals import Arrivals
 from second_brain.memory.describe import USER_SOURCE, text_key
 from second_brain.memory.model import Caller, Remembered
-from second_brain.memory.plugin import join_chunks, matches, same_title, take_apart
+from second_brain.memory.plugin import take_apart
 from second_brain.memory.scribe import Scribe
 from second_brain.memory.shelf import Shelf
 from second_brain.memory.similar import Similarities, Standing
 from second_brain.sync.engine import Engine
-from second_brain.vault.edit import new_note, replace_body
-from second_brain.vault.frontmatter import split
+from second_brain.vault.edit import new_note
 from second_brain.vault.links import RELATED_KEY
 from second_brain.vault.model import PropertyValue
-from second_brain.vault.names import title_of
+from second_brain.vault.names import safe_name, title_of
 from second_brain.vault.note import CREATED_KEY, ID_KEY, SOURCE_KEY
 from second_brain.vault.tags import clean_tag, fold, unique
 
@@ -53,13 +53,12 @@ class Capture:
     ) -> None:
         self._engine = engine
         self._scribe = scribe
-        self._shelf = shelf
         self._similarities = similarities
         self._rules = rules
         self._now = now
         self._new_id = new_id
         self._lock = asyncio.Lock()
-        self._last_part: tuple[str, int] | None = None
+        self._arrivals = Arrivals(engine, scribe, shelf)
 
     async def remember(
         self,
@@ -76,28 +75,45 @@ class Capture:
             _check_characters(field, text)
         chosen = _one_line(title or "")
         async with self._lock:
-            known = None
-            if source == USER_SOURCE:
-                known = await self._of_the_plugin(content, caller)
-            if known is not None:
-                return known
-            name, body, first_of_several = chosen, content, False
             if source == USER_SOURCE and not chosen:
-                sent = take_apart(content)
-                name, body = sent.title or "", sent.body
-                first_of_several = sent.part is not None and sent.part.number == 1
-            stored = await self._store(
-                name or title_of(body), body, tags=tags, source=source, caller=caller
+                return await self._of_the_plugin(content, tags, caller)
+            return await self._store(
+                chosen or title_of(content), content, tags=tags, source=source, caller=caller
             )
-            if first_of_several and stored.id is not None:
-                self._last_part = (stored.id, 1)
-            return stored
+
+    async def _of_the_plugin(self, content: str, tags: Sequence[str], caller: Caller) -> Remembered:
+        """Obsidian's plugin sends a note's name, a blank line and its text."""
+        known = await self._arrivals.known(content, tags, caller)
+        if known is not None:
+            return known
+        sent = take_apart(content)
+        stored = await self._store(
+            sent.title or title_of(sent.body),
+            sent.body,
+            tags=tags,
+            source=USER_SOURCE,
+            caller=caller,
+            whole=sent.part is None,
+        )
+        if stored.id is not None and stored.path is not None:
+            self._arrivals.stored(stored.id, stored.path, sent)
+        return stored
 
     async def _store(
-        self, title: str, content: str, *, tags: Sequence[str], source: str, caller: Caller
+        self,
+        title: str,
+        content: str,
+        *,
+        tags: Sequence[str],
+        source: str,
+        caller: Caller,
+        whole: bool = True,
     ) -> Remembered:
-        same = await asyncio.to_thread(self._engine.catalog.by_text_key, text_key(content))
-        standing = await self._similarities.standing(title, content, same)
+        """`whole` is False for the first part of a longer text: it says nothing of the rest."""
+        standing = Standing()
+        if whole:
+            same = await asyncio.to_thread(self._engine.catalog.by_text_key, text_key(content))
+            standing = await self._similarities.standing(title, content, same)
         if standing.duplicate is not None:
             match = standing.duplicate
             return Remembered(
@@ -111,7 +127,10 @@ class Capture:
                 score=match.score,
             )
         id = self._new_id()
-        data = new_note(await self._properties(id, tags, source, standing), content)
+        properties = await self._properties(id, tags, source, standing)
+        if source == USER_SOURCE and await asyncio.to_thread(self._is_called_otherwise, title):
+            properties["aliases"] = [title]
+        data = new_note(properties, content)
         path = await self._scribe.create(
             self._rules.folder, title, data, id=id, caller=caller, summary=f"remember “{title}”"
         )
@@ -131,6 +150,11 @@ class Capture:
             score=match.score,
         )
 
+    def _is_called_otherwise(self, title: str) -> bool:
+        """Whether the file of a new note cannot have the name that the plugin knows it by."""
+        name = safe_name(title)
+        return name != title or self._engine.files.taken(f"{self._rules.folder}/{name}.md")
+
     async def _properties(
         self, id: str, tags: Sequence[str], source: str, standing: Standing
     ) -> dict[str, PropertyValue]:
@@ -149,56 +173,6 @@ class Capture:
             SOURCE_KEY: _one_line(source)[:_LONGEST_SOURCE] or "api",
             RELATED_KEY: links or None,
         }
-
-    # Obsidian's plugin
-
-    async def _of_the_plugin(self, content: str, caller: Caller) -> Remembered | None:
-        """What to answer where the vault holds the note that the plugin sends; None otherwise.
-
-        A note that is in this vault is known by its text, or by its name alone if it was edited
-        meanwhile. The further chunks of a note that is in another vault are joined to the first.
-        """
-        sent = take_apart(content)
-        if sent.part is not None and sent.part.number > 1:
-            return await self._further_part(content, sent.text, sent.part.number, caller)
-        self._last_part = None
-        if sent.title is None:
-            return None
-        rows = await asyncio.to_thread(self._engine.catalog.by_title, sent.title)
-        texts = [await asyncio.to_thread(self._shelf.text, row) for row in rows]
-        exact = [r for r, t in zip(rows, texts, strict=True) if matches(r.title, t, content)]
-        chosen = exact or [row for row in rows if same_title(row.title, content)]
-        if len(chosen) != 1 and not exact:
-            return None
-        row = chosen[0]
-        if sent.part is not None:
-            self._last_part = (row.id, 1)
-        return _known(row.id, row.path)
-
-    async def _further_part(
-        self, content: str, text: str, number: int, caller: Caller
-    ) -> Remembered | None:
-        last = self._last_part
-        if last is None or last[1] != number - 1:
-            return None
-        row = self._engine.catalog.by_id(last[0])
-        if row is None:
-            return None
-        body = await asyncio.to_thread(self._shelf.text, row)
-        self._last_part = (row.id, number)
-        ours = await asyncio.to_thread(self._shelf.is_ours, row)
-        if ours and not matches(row.title, body, content):
-            await self._scribe.edit(
-                row.id,
-                lambda data: replace_body(data, join_chunks(_body_of(data), text)),
-                caller=caller,
-                summary=f"part {number} of “{row.title}”",
-            )
-        return _known(row.id, row.path)
-
-
-def _known(id: str, path: str) -> Remembered:
-    return Remembered("known", id, f"The vault holds this note already: {path}.", path=path)
 
 
 def note_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -228,7 +202,3 @@ def _check_characters(field: str, text: str) -> None:
 
 def _one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
-
-
-def _body_of(data: bytes) -> str:
-    return split(data).body.decode("utf-8", "replace")

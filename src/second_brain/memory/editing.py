@@ -7,7 +7,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from second_brain.errors import InvalidInput
+from second_brain.memory.arrivals import sent_names
 from second_brain.memory.capture import check_text
+from second_brain.memory.describe import USER_SOURCE
 from second_brain.memory.model import STATUSES, Appended, Caller, Forgotten, Updated
 from second_brain.memory.plugin import matches, same_title, take_apart
 from second_brain.memory.scribe import Scribe
@@ -35,10 +37,11 @@ class Editing:
         check_text("addition", addition)
         row = self._scribe.row(id)
         body = await asyncio.to_thread(self._shelf.text, row)
-        if matches(row.title, body, addition):
+        names = sent_names(row)
+        if any(matches(name, body, addition) for name in names):
             return Appended(id, f"“{row.title}” says so already; nothing was appended.")
-        if same_title(row.title, addition):
-            if not await asyncio.to_thread(self._shelf.is_ours, row):
+        if any(same_title(name, addition) for name in names):
+            if await asyncio.to_thread(self._shelf.source, row) != USER_SOURCE:
                 return Appended(
                     id, f"“{row.title}” is a note of this vault: its own file is followed."
                 )

@@ -109,10 +109,9 @@ def matches(note_title: str, note_body: str, text: str) -> bool:
     where it stands in the note: the first at the start, the last at the end, others anywhere.
     """
     sent, part = strip_mark(text)
-    return any(
-        _stands_in(_plain(sent), _plain(plugin_text(note_title, body)), part)
-        for body in (note_body, plugin_body(note_body))
-    )
+    wholes = [_plain(plugin_text(note_title, body)) for body in (note_body, plugin_body(note_body))]
+    # A note may itself end in what looks like a mark.
+    return _plain(text) in wholes or any(_stands_in(_plain(sent), w, part) for w in wholes)
 
 
 def same_title(note_title: str, text: str) -> bool:

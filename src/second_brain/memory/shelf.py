@@ -55,13 +55,16 @@ class Shelf:
         except (FileNotFoundError, SecondBrainError):
             return instead
 
+    def source(self, row: NoteRow) -> str | None:
+        """Through whom the daemon created the note; None for a user's own, or an unreadable one."""
+        try:
+            return note_source(parse_note(row.path, self._files.read(row.path).data))
+        except (FileNotFoundError, SecondBrainError):
+            return None
+
     def is_ours(self, row: NoteRow) -> bool:
         """Whether the daemon created the note; False while it cannot be read."""
-        try:
-            note = parse_note(row.path, self._files.read(row.path).data)
-        except (FileNotFoundError, SecondBrainError):
-            return False
-        return note_source(note) is not None
+        return self.source(row) is not None
 
     def section(self, id: str, heading: str) -> str:
         """The part of a memory under a heading, up to the next one of its level.
