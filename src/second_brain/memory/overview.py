@@ -39,8 +39,10 @@ class Overview:
         if n < 1:
             raise InvalidInput("n", "n must be at least 1")
 
+        wanted = tag.strip().strip("#/") if tag else ""
+
         def read() -> list[Memory]:
-            rows = self._catalog.memories(tag=tag, after=after, before=before, limit=n)
+            rows = self._catalog.memories(tag=wanted or None, after=after, before=before, limit=n)
             return self._shelf.memories(rows)
 
         return await asyncio.to_thread(read)

@@ -36,6 +36,7 @@ class _Found:
     keyword: dict[str, float]
     hits: dict[str, Hit]
     vector: Vectors | None
+    parsed: Query
 
 
 class Recalling:
@@ -69,11 +70,12 @@ class Recalling:
         found = await self._search(words, limits.filter())
         message = None
         if not found.hits and limits.phrase:
-            found = await self._search(asked, limits.without_phrase().filter())
+            limits = limits.without_phrase()
+            found = await self._search(asked, limits.filter())
             if found.hits:
                 message = f"Nothing was found for “{phrase.phrase}”; these are from other times."
-        ranked, hops, parsed = await self._ranked(query, words, found)
-        hits = await asyncio.to_thread(self._filled, query, ranked, hops, found, parsed)
+        ranked, hops = await self._ranked(query, found)
+        hits = await asyncio.to_thread(self._filled, query, limits, ranked, hops, found)
         self._count([hit.memory.id for hit in hits if hit.hop == 0])
         if not hits:
             message = self._nothing(query)
@@ -110,14 +112,14 @@ class Recalling:
             keyword={hit.id: hit.score for hit in keyword},
             hits={hit.id: hit for hit in [*keyword, *(dense or [])]},
             vector=vector,
+            parsed=parsed,
         )
 
     # Ranking
 
     async def _ranked(
-        self, query: RecallQuery, words: str, found: _Found
-    ) -> tuple[list[rank.Scored], list[rank.Reached], Query]:
-        parsed = parse_query(words)
+        self, query: RecallQuery, found: _Found
+    ) -> tuple[list[rank.Scored], list[rank.Reached]]:
         fused = rank.fuse(found.dense, found.keyword)
         scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
         signals = await asyncio.to_thread(self._signals, [s.note_id for s in scored])
@@ -134,8 +136,7 @@ class Recalling:
         if query.hops > 0 and chosen:
             direct = {entry.note_id: entry.score for entry in chosen}
             hops = await asyncio.to_thread(rank.expand, direct, self._neighbours, query.hops)
-            hops = hops[:wanted]
-        return chosen, hops, parsed
+        return chosen, hops
 
     def _signals(self, ids: Iterable[str]) -> dict[str, rank.Signals]:
         wanted = list(ids)
@@ -168,19 +169,20 @@ class Recalling:
     def _filled(
         self,
         query: RecallQuery,
+        limits: _Limits,
         ranked: Sequence[rank.Scored],
         hops: Sequence[rank.Reached],
         found: _Found,
-        parsed: Query,
     ) -> list[RecallHit]:
         rows = self._engine.catalog.by_ids(
             [*(r.note_id for r in ranked), *(h.note_id for h in hops)]
         )
         ranked = [entry for entry in ranked if entry.note_id in rows]
-        hops = [reached for reached in hops if self._may_show(rows.get(reached.note_id))]
+        hops = [hop for hop in hops if (row := rows.get(hop.note_id)) and limits.allow(row)]
+        hops = hops[: query.top_k]
         scores = rank.percent(
             [*(entry.score for entry in ranked), *(reached.score for reached in hops)],
-            self._evidence(ranked, found, parsed),
+            self._evidence(ranked, found),
         )
         results: list[RecallHit] = []
         for entry, score in zip(ranked, scores, strict=False):
@@ -212,10 +214,7 @@ class Recalling:
             )
         return _within(results, query.max_chars)
 
-    def _may_show(self, row: NoteRow | None) -> bool:
-        return row is not None and row.is_memory and row.memory_status != "deprecated"
-
-    def _evidence(self, ranked: Sequence[rank.Scored], found: _Found, parsed: Query) -> float:
+    def _evidence(self, ranked: Sequence[rank.Scored], found: _Found) -> float:
         """How good the best match is in itself: by its cosine and by the words it holds."""
         if not ranked:
             return 0.0
@@ -225,10 +224,10 @@ class Recalling:
         if found.dense is not None and scale is not None and best in found.dense:
             near = scale.score(found.dense[best])
         covered = None
-        if parsed.terms:
+        if found.parsed.terms:
             hit = found.hits[best]
             text = f"{hit.title}\n{hit.heading}\n{hit.text}"
-            covered = rank.coverage(parsed.terms, terms(text).split())
+            covered = rank.coverage(found.parsed.terms, terms(text).split())
         return rank.evidence(near, covered)
 
     def _nothing(self, query: RecallQuery) -> str:
@@ -259,7 +258,7 @@ class _Limits:
 
     @classmethod
     def of(cls, query: RecallQuery, phrase: time_phrases.TimePhrase) -> _Limits:
-        keys = tag_keys([query.tag]) if query.tag else []
+        keys = tag_keys([query.tag.strip()]) if query.tag else []
         understood = phrase if phrase.phrase is not None else None
         tag = keys[-1] if keys else None
         return cls(tag, query.after, query.before, query.kind, understood)
@@ -267,11 +266,27 @@ class _Limits:
     def without_phrase(self) -> _Limits:
         return replace(self, phrase=None)
 
+    def allow(self, row: NoteRow) -> bool:
+        """Whether a neighbour in the graph may be shown: the filters hold for every result."""
+        after, before = self._times()
+        return (
+            row.is_memory
+            and row.memory_status != "deprecated"
+            and (after is None or row.created >= after)
+            and (before is None or row.created <= before)
+            and self.kind in (None, row.kind)
+            and (self.tag is None or self.tag in tag_keys(row.tags))
+        )
+
+    def _times(self) -> tuple[int | None, int | None]:
+        if self.phrase is None:
+            return self.after, self.before
+        return _later(self.after, self.phrase.after_ms), _earlier(
+            self.before, self.phrase.before_ms
+        )
+
     def filter(self) -> SearchFilter:
-        after, before = self.after, self.before
-        if self.phrase is not None:
-            after = _later(after, self.phrase.after_ms)
-            before = _earlier(before, self.phrase.before_ms)
+        after, before = self._times()
         return SearchFilter(
             tag=self.tag, after=after, before=before, kind=self.kind, exclude_deprecated=True
         )
