@@ -27,8 +27,11 @@ def excerpt(text: str, passage: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    start = max(0, text.find(passage)) if passage else 0
-    inside = min(len(passage), limit) if passage else limit
+    start = text.find(passage)
+    if passage and start >= 0:
+        inside = min(len(passage), limit)
+    else:
+        start, inside = 0, limit // 2
     before = (limit - inside) // 3
     left = _line_start(text, max(0, start - before), start)
     right = min(len(text), left + limit)
