@@ -186,7 +186,7 @@ class Brain:
 
     def is_settled(self) -> bool:
         daemon = self.daemon
-        if not daemon.sync._idle.is_set() or daemon.index.building:  # noqa: SLF001
+        if not daemon.sync._idle.is_set() or daemon.index.building:
             return False
         rule, version = daemon.rule, daemon.index.version
         found = scan(self.vault, rule.path_reason, folder_reason=rule.folder_reason)
@@ -222,13 +222,13 @@ class Brain:
         }
 
     async def recall(self, words: str) -> list[str]:
-        answer = await self.daemon.memories.recall(RecallQuery(words, top_k=50))
+        answer = await self.daemon.memories.recall(RecallQuery(words, top_k=20))
         return [hit.memory.path for hit in answer.hits]
 
     async def passages(self) -> dict[str, list[dict[str, Any]]]:
         """What the index holds of each note, by path; notes that nobody knows by their id."""
-        table = self.daemon.index._opened().table  # noqa: SLF001
-        found = (await table._table.query().to_arrow()).to_pylist()  # noqa: SLF001
+        table = self.daemon.index._opened().table
+        found = (await table._table.query().to_arrow()).to_pylist()
         paths = {row.id: row.path for row in self.rows().values()}
         passages: dict[str, list[dict[str, Any]]] = {}
         for row in sorted(found, key=lambda row: row["ordinal"]):

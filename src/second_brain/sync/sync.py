@@ -159,6 +159,10 @@ class Sync:
         """The user says that the notes held back are deleted indeed. Raises VaultOffline."""
         async with self._scan_lock:
             await asyncio.to_thread(self.engine.files.accept_root)
+            if not self.engine.files.online():
+                raise VaultOffline(
+                    f"The vault {self.root} is not there: mount or restore it first."
+                )
             dropped = await self.engine.drop(sorted(self.held))
             self.held, self.hold_reason = frozenset(), None
         self.rescan_soon()
