@@ -103,8 +103,9 @@ class Scribe:
         NoteChanged if somebody goes on writing, WriteFailed, VaultOffline.
         """
         async with self._lock(id):
+            patience = await self._settled(self.row(id))
             row = self.row(id)
-            changed = await asyncio.to_thread(self._edit, row, change, caller, summary)
+            changed = await asyncio.to_thread(self._edit, row, change, caller, summary, patience)
             if changed:
                 await self._take_in([row.path])
             return changed
@@ -159,7 +160,9 @@ class Scribe:
 
     # In a worker thread
 
-    def _edit(self, row: NoteRow, change: Change, caller: Caller, summary: str) -> bool:
+    def _edit(
+        self, row: NoteRow, change: Change, caller: Caller, summary: str, patience: float
+    ) -> bool:
         begun: list[int] = []
 
         def journalled(data: bytes) -> bytes:
@@ -176,12 +179,8 @@ class Scribe:
             return after
 
         try:
-            own = note_source(parse_note(row.path, self._files.read(row.path).data)) is not None
             edited = self._files.edit(
-                row.path,
-                journalled,
-                quiet=self._settling.own if own else self._settling.user,
-                deadline=self._settling.patience,
+                row.path, journalled, quiet=self._quiet(row.path), deadline=patience
             )
         except BaseException as error:
             while begun:
@@ -193,6 +192,16 @@ class Scribe:
             after = edited.after
             self._state.finish_write(begun[-1], after=after, after_hash=digest(after))
         return edited.changed
+
+    def _quiet(self, path: str) -> float:
+        own = note_source(parse_note(path, self._files.read(path).data)) is not None
+        return self._settling.own if own else self._settling.user
+
+    def _rest(self, path: str) -> float:
+        try:
+            return self._files.rest(path, self._quiet(path))
+        except FileNotFoundError:
+            return 0.0
 
     def _undo(self, contents: WriteContents, path: str, caller: Caller) -> None:
         write = contents.row
@@ -267,6 +276,17 @@ class Scribe:
             return contents.after is None
 
     # On the loop
+
+    async def _settled(self, row: NoteRow) -> float:
+        """Wait while a note was touched moments ago; the seconds of patience that are left.
+
+        Here and not in a worker thread: those are few, and everybody else needs them.
+        """
+        left = self._settling.patience
+        while 0 < (rest := await asyncio.to_thread(self._rest, row.path)) <= left:
+            await asyncio.sleep(rest)
+            left -= rest
+        return left
 
     def _lock(self, id: str) -> asyncio.Lock:
         return self._locks.setdefault(id, asyncio.Lock())

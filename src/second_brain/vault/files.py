@@ -192,6 +192,17 @@ class VaultFiles:
                 if left <= 0:
                     raise
 
+    def rest(self, path: str, quiet: float, now: float | None = None) -> float:
+        """Seconds until a file will have been left alone for `quiet` seconds, by its own time.
+
+        0 for a file that this process left so, and for one whose time says nothing (see `edit`).
+        """
+        stamp = self.stamp(path)
+        if stamp is None or self._left.get(path) == stamp:
+            return 0.0
+        age = (time.time() if now is None else now) - stamp.mtime_ns / 1e9
+        return max(0.0, quiet - age) if age >= 0 else 0.0
+
     def trash(self, path: str) -> str:
         """Moves a file into the vault's `.trash/`, keeping its folders; where it lies now."""
         real = self._locate(path, write=True, follow=False)
