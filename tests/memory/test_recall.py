@@ -114,10 +114,31 @@ def test_time_phrases_limit_the_search(vault: Brain, query: str, expected: set[s
     assert all(hit.memory.created_at >= now - 62 * DAY for hit in answer.hits)
 
 
+def test_a_month_that_is_named_may_be_what_a_memory_speaks_of(brain: Brain) -> None:
+    dated = "---\ntags: [brain]\ncreated: {}\n---\n{}\n"
+    brain.note("Named/1.md", dated.format("2026-04-10", "Bread was dear at the market."))
+    brain.note("Named/2.md", dated.format("2026-04-11", "The floats of the nets are cork."))
+    brain.note("Named/3.md", dated.format("2025-09-14", "The crane is free on 5 April 2027."))
+    assert brain.found("When is the crane free in April?")[0] == "Named/3.md"
+    assert brain.found("Quand la grue est-elle libre en avril 2027 ?")[0] == "Named/3.md"
+    assert set(brain.found("what did I write in April 2026", top_k=2)) == {
+        "Named/1.md",
+        "Named/2.md",
+    }
+
+
+def test_of_like_memories_that_of_the_named_time_comes_first(vault: Brain) -> None:
+    for name in ("Old.md", "Today.md"):
+        created = vault.run(vault.memories.get(vault.id(name))).created_at
+        moment = datetime.fromtimestamp(created / 1000)
+        answer = vault.recall(f"regatta budget in {moment:%B %Y}", explain=True)
+        assert answer.hits[0].memory.path == name, paths(answer)
+
+
 def test_a_time_phrase_that_leaves_nothing_is_dropped_and_it_is_said(vault: Brain) -> None:
-    answer = vault.recall("regatta budget in 1975")
+    answer = vault.recall("regatta budget around March 12, 1975")
     assert "Today.md" in paths(answer)
-    assert "in 1975" in (answer.message or "")
+    assert "around March 12, 1975" in (answer.message or "")
 
 
 def test_explicit_times_and_a_phrase_both_count(vault: Brain) -> None:

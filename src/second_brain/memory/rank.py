@@ -33,6 +33,9 @@ BOOST_REACH = 0.02
 REORDER_MARGIN = RECENCY_REACH + BOOST_REACH
 """`adjust` never moves a memory past one whose relevance is higher by more than this much."""
 
+TIME_BONUS = 0.25
+"""What a memory gains that was written in the month, year or day that the query names."""
+
 TIE = 0.05
 MMR_LAMBDA = 0.7
 
@@ -154,6 +157,27 @@ def collapse(chunks: Iterable[FusedChunk], note_of: Callable[[str], str]) -> lis
     return _sorted(scored)
 
 
+def prefer_time(
+    scored: Iterable[Scored],
+    signals: Mapping[str, Signals],
+    after_ms: int | None,
+    before_ms: int | None,
+) -> list[Scored]:
+    """Raise memories of a time by TIME_BONUS, best first; the bounds are inclusive Unix ms."""
+
+    def raised(entry: Scored) -> Scored:
+        own = signals.get(entry.note_id)
+        if own is None or not (
+            (after_ms is None or own.created_at >= after_ms)
+            and (before_ms is None or own.created_at <= before_ms)
+        ):
+            return entry
+        parts = {**entry.parts, "time_bonus": TIME_BONUS}
+        return replace(entry, score=entry.score + TIME_BONUS, parts=parts)
+
+    return _sorted(map(raised, scored))
+
+
 def recency(signals: Signals, now_ms: int) -> float:
     """What age leaves of a memory: 1 when new, falling by half-lives towards a floor.
 
@@ -203,13 +227,14 @@ def adjust(scored: Iterable[Scored], signals: Mapping[str, Signals], now_ms: int
             continue
         left = 1 - _MOST_LOST_TASK if own.superseded else recency(own, now_ms)
         age_loss = RECENCY_REACH * (1 - left) / _MOST_LOST_TASK
-        standing_loss = BOOST_REACH * (1 - standing(own))
+        stands = standing(own)
+        standing_loss = BOOST_REACH * (1 - stands)
         parts = {
             **entry.parts,
             "relevance": entry.score,
             "recency": left,
             "age_loss": age_loss,
-            "standing": standing(own),
+            "standing": stands,
             "standing_loss": standing_loss,
         }
         score = max(0.0, entry.score - age_loss - standing_loss)

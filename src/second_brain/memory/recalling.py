@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
+from typing import cast
 
 from second_brain.errors import InvalidInput
-from second_brain.index.analyze import Query, parse_query, terms
+from second_brain.index.analyze import Query, parse_query, query_terms, terms
 from second_brain.index.embedding.protocol import Vectors
 from second_brain.index.index import Index
 from second_brain.index.passages import Hit, SearchFilter
 from second_brain.index.rows import NoteRow, tag_keys
 from second_brain.index.state import State
+from second_brain.index.stopwords import STOP_WORDS
 from second_brain.memory import rank, time_phrases
 from second_brain.memory.excerpt import excerpt, shares
-from second_brain.memory.model import KINDS, RecallAnswer, RecallHit, RecallQuery
+from second_brain.memory.model import KINDS, RecallAnswer, RecallHit, RecallQuery, Status
 from second_brain.memory.shelf import Shelf
 from second_brain.sync.engine import Engine
 
@@ -25,6 +27,17 @@ CANDIDATES = 100
 """Passages that each of the two searches contributes; measured close to looking at all."""
 
 _DIVERSE = 20
+
+# A question of nothing but these and a month asks for all that was written in that month.
+_ABOUT_NOTHING = frozenset(
+    query_terms(
+        "note notes noted memory memories remember write wrote written happen happened happens"
+        " decide decided decision discuss discussed say said tell told know new things everything"
+        " anything something list show give find recall went going made make work worked"
+        " souvenir souvenirs écrire écrit écrite noté passer passé décidé décidée dit raconte fait"
+        " faire chose choses tout quelque montre donne trouve rappelle nouveau"
+    )
+)
 _LONGEST_QUERY = 2_000
 
 
@@ -37,6 +50,19 @@ class _Found:
     hits: dict[str, Hit]
     vector: Vectors | None
     parsed: Query
+
+    def joined(self, other: _Found) -> _Found:
+        """This and another search by the same words."""
+        dense = None
+        if self.dense is not None and other.dense is not None:
+            dense = {**self.dense, **other.dense}
+        return _Found(
+            dense=dense,
+            keyword={**self.keyword, **other.keyword},
+            hits={**self.hits, **other.hits},
+            vector=self.vector,
+            parsed=self.parsed,
+        )
 
 
 class Recalling:
@@ -67,14 +93,22 @@ class Recalling:
         phrase = time_phrases.parse(asked, self._now())
         limits = _Limits.of(query, phrase)
         words = phrase.rest.strip() or asked
-        found = await self._search(words, limits.filter())
         message = None
+        preferred = phrase if phrase.named and _is_about_something(words) else None
+        if preferred is not None:
+            # It may be what the memory speaks of: those of that time are preferred, no more.
+            words = asked
+            inside = await self._search(asked, limits.filter())
+            limits = limits.without_phrase()
+            found = inside.joined(await self._search(asked, limits.filter()))
+        else:
+            found = await self._search(words, limits.filter())
         if not found.hits and limits.phrase:
             limits = limits.without_phrase()
             found = await self._search(asked, limits.filter())
             if found.hits:
                 message = f"Nothing was found for “{phrase.phrase}”; these are from other times."
-        ranked, hops = await self._ranked(query, found)
+        ranked, hops = await self._ranked(query, found, preferred)
         hits = await asyncio.to_thread(self._filled, query, limits, ranked, hops, found)
         self._count([hit.memory.id for hit in hits if hit.hop == 0])
         if not hits:
@@ -118,12 +152,15 @@ class Recalling:
     # Ranking
 
     async def _ranked(
-        self, query: RecallQuery, found: _Found
+        self, query: RecallQuery, found: _Found, preferred: time_phrases.TimePhrase | None
     ) -> tuple[list[rank.Scored], list[rank.Reached]]:
         fused = rank.fuse(found.dense, found.keyword)
         scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
         signals = await asyncio.to_thread(self._signals, [s.note_id for s in scored])
         known = [entry for entry in scored if entry.note_id in signals]
+        if preferred is not None:
+            span = preferred.after_ms, preferred.before_ms
+            known = rank.prefer_time(known, signals, *span)
         adjusted = rank.adjust(known, signals, self._clock_ms())
         wanted = max(query.top_k, 1)
         chosen = adjusted[:wanted]
@@ -140,20 +177,19 @@ class Recalling:
 
     def _signals(self, ids: Iterable[str]) -> dict[str, rank.Signals]:
         wanted = list(ids)
-        rows = self._engine.catalog.by_ids(wanted)
+        standings = self._engine.catalog.standings(wanted)
         counters = self._state.counters(wanted)
         superseded = self._engine.catalog.edges.superseded(wanted)
         return {
             id: rank.Signals(
-                created_at=row.created,
-                tags=row.tags,
-                status=self._shelf.filled(row, "").status,
-                importance=row.importance,
+                created_at=standing.created,
+                tags=standing.tags,
+                status=cast("Status | None", standing.memory_status),
+                importance=standing.importance,
                 recalls=counters[id].recall_count if id in counters else 0,
                 superseded=id in superseded,
             )
-            for id, row in rows.items()
-            if row.is_memory
+            for id, standing in standings.items()
         }
 
     def _neighbours(self, id: str) -> list[rank.Neighbour]:
@@ -315,6 +351,10 @@ def _within(hits: list[RecallHit], budget: int) -> list[RecallHit]:
         )
         for hit, share in zip(hits, given, strict=True)
     ]
+
+
+def _is_about_something(words: str) -> bool:
+    return any(term not in STOP_WORDS and term not in _ABOUT_NOTHING for term in query_terms(words))
 
 
 def _check(query: RecallQuery) -> None:

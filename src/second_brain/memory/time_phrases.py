@@ -27,13 +27,16 @@ class TimePhrase:
     """What was understood. `after_ms` and `before_ms` are Unix milliseconds, both inclusive.
 
     `phrase` is the part of the query that was understood, None if there was none; `rest` is the
-    query without it, and the query itself where nothing was understood.
+    query without it, and the query itself where nothing was understood. `named` tells a month, a
+    year or a day called by its name: that may as well be what a memory speaks of ("the crane in
+    April") as when it was written. "Last week", "since March" and "around March 12" are not.
     """
 
     after_ms: int | None
     before_ms: int | None
     rest: str
     phrase: str | None
+    named: bool = False
 
 
 Span = tuple[date | None, date | None]
@@ -48,18 +51,18 @@ def parse(query: str, now: datetime) -> TimePhrase:
     """
     moment = now if now.tzinfo is not None else now.astimezone()
     text = unicodedata.normalize("NFC", query) if len(query) <= _MOST_CHARS else ""
-    found: list[tuple[int, int, Span]] = []
+    found: list[tuple[int, int, Span, bool]] = []
     for pattern, meaning in _RULES:
         for match in pattern.finditer(text):
             if _is_quoted(text, match.start(), match.end()):
                 continue
             span = _span(meaning, match, moment.date())
             if span is not None:
-                found.append((match.start(), -match.end(), span))
+                found.append((match.start(), -match.end(), span, _is_named(meaning, match)))
                 break
     if not found:
         return TimePhrase(None, None, query, None)
-    start, minus_end, (first, until) = min(found, key=lambda item: item[:2])
+    start, minus_end, (first, until), named = min(found, key=lambda item: item[:2])
     after, before = _midnight(first, moment.tzinfo), _midnight(until, moment.tzinfo)
     if after is None and before is None:
         return TimePhrase(None, None, query, None)
@@ -68,6 +71,7 @@ def parse(query: str, now: datetime) -> TimePhrase:
         None if before is None else before - 1,
         _without(text, start, -minus_end),
         text[start:-minus_end].strip(),
+        named,
     )
 
 
@@ -78,6 +82,13 @@ def _span(
         return meaning(match, today)
     except (ValueError, OverflowError):  # No such day, or before the first one of the calendar.
         return None
+
+
+def _is_named(meaning: Callable[[re.Match[str], date], Span | None], match: re.Match[str]) -> bool:
+    groups = match.groupdict()
+    return meaning in (_day, _iso_day, _month, _year) and not (
+        groups.get("around") or groups.get("since")
+    )
 
 
 def _midnight(day: date | None, zone: tzinfo | None) -> int | None:
