@@ -12,11 +12,7 @@ from second_brain.vault.note import (
     is_binary,
     note_created,
     note_id,
-    note_importance,
-    note_kind,
-    note_related,
     note_source,
-    note_status,
     opted_out,
     parse_note,
 )
@@ -145,36 +141,26 @@ def test_aliases(yaml: str, aliases: tuple[str, ...]) -> None:
 
 def test_our_properties_are_read_without_case() -> None:
     read = note(
-        "Second-Brain-ID: m-1\nsecond-brain-source: claude\nsecond-brain-kind: Semantic\n"
-        "second-brain-status: draft\nsecond-brain-importance: 4\n"
+        "Second-Brain-ID: m-1\nsecond-brain-source: claude\n"
         "second-brain-related: ['[[Other]]']\nup: '[[Home]]'"
     )
     assert note_id(read) == "m-1"
     assert note_source(read) == "claude"
-    assert note_kind(read) == "semantic"
-    assert note_status(read) == "draft"
-    assert note_importance(read) == 4
-    assert [link.target for link in note_related(read)] == ["Other"]
+    assert [link.target for link in read.links if link.provenance == "inferred"] == ["Other"]
 
 
 @pytest.mark.parametrize(
     "yaml",
     [
         "x: 1",
-        "second-brain-id:\nsecond-brain-source: ''\nsecond-brain-kind: odd\n"
-        "second-brain-status: [draft]\nsecond-brain-importance: 9",
-        "second-brain-id: [a]\nsecond-brain-source: true\nsecond-brain-kind: 1\n"
-        "second-brain-status: {a: b}\nsecond-brain-importance: high",
+        "second-brain-id:\nsecond-brain-source: ''",
+        "second-brain-id: [a]\nsecond-brain-source: true",
     ],
 )
 def test_our_properties_with_other_values_say_nothing(yaml: str) -> None:
     read = note(yaml)
     assert note_id(read) is None
     assert note_source(read) is None
-    assert note_kind(read) is None
-    assert note_status(read) is None
-    assert note_importance(read) is None
-    assert note_related(read) == ()
 
 
 def test_a_number_may_be_an_id() -> None:

@@ -9,10 +9,7 @@ from pathlib import PurePosixPath
 
 from second_brain.memory.model import KINDS, STATUSES, Kind, Status
 from second_brain.vault.model import PropertyValue
-
-KIND_PROPERTY = "second-brain-kind"
-STATUS_PROPERTY = "second-brain-status"
-IMPORTANCE_PROPERTY = "second-brain-importance"
+from second_brain.vault.note import IMPORTANCE_KEY, KIND_KEY, STATUS_KEY, find_property
 
 _DATED_NAME = re.compile(
     r"(?<!\d)\d{4}[-._ ]?(?:0[1-9]|1[0-2])[-._ ]?(?:0[1-9]|[12]\d|3[01])(?!\d)"
@@ -56,7 +53,7 @@ def kind_of(
     A valid `second-brain-kind` decides. Otherwise a note named by a date or a week, kept in a
     folder of daily notes or meetings, tagged as one, or whose title opens like one is episodic.
     """
-    said = _text(properties, KIND_PROPERTY)
+    said = _text(properties, KIND_KEY)
     for kind in KINDS:
         if said == kind:
             return kind
@@ -71,7 +68,7 @@ def kind_of(
 
 def importance_of(properties: Mapping[str, PropertyValue]) -> int | None:
     """`second-brain-importance` as 1 to 5; None where it is absent or anything else."""
-    value = _value(properties, IMPORTANCE_PROPERTY)
+    value = find_property(properties, IMPORTANCE_KEY)
     if isinstance(value, bool):
         return None
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
@@ -83,7 +80,7 @@ def importance_of(properties: Mapping[str, PropertyValue]) -> int | None:
 
 def status_of(properties: Mapping[str, PropertyValue]) -> Status | None:
     """`second-brain-status` as canonical, draft or deprecated; None where it is anything else."""
-    said = _text(properties, STATUS_PROPERTY)
+    said = _text(properties, STATUS_KEY)
     for status in STATUSES:
         if said == status:
             return status
@@ -95,15 +92,8 @@ def _is_dated(text: str) -> bool:
     return _DATED_NAME.match(text.strip()) is not None or bool(_WEEK_NAME.fullmatch(text.strip()))
 
 
-def _value(properties: Mapping[str, PropertyValue], name: str) -> PropertyValue:
-    """Property names count without case, as in Obsidian."""
-    if name in properties:
-        return properties[name]
-    return next((value for key, value in properties.items() if key.casefold() == name), None)
-
-
 def _text(properties: Mapping[str, PropertyValue], name: str) -> str:
-    value = _value(properties, name)
+    value = find_property(properties, name)
     return value.strip().casefold() if isinstance(value, str) else ""
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import Literal
 
 import frontmatter
 
 from second_brain.vault.frontmatter import ObsidianHandler, Parts, split
 from second_brain.vault.links import RELATION_TYPES, property_links, text_links
 from second_brain.vault.markdown import MAX_SCANNED, mask, scan
-from second_brain.vault.model import Link, Note, PropertyValue
+from second_brain.vault.model import Note, PropertyValue
 from second_brain.vault.tags import inline_tags, property_tags, unique
 
 BINARY = "The file is binary or UTF-16, not UTF-8 text; it was not read."
@@ -80,10 +79,12 @@ def parse_note(path: str, data: bytes, *, relation_types: frozenset[str] = RELAT
 
 def property_value(note: Note, key: str) -> PropertyValue:
     """The value of a property, its name compared without case; None when absent or empty."""
-    for name, value in note.properties.items():
-        if name.strip().casefold() == key:
-            return value
-    return None
+    return find_property(note.properties, key)
+
+
+def find_property(properties: Mapping[str, PropertyValue], key: str) -> PropertyValue:
+    """As `property_value`, in the properties alone; `key` is in lower case."""
+    return next((v for name, v in properties.items() if name.strip().casefold() == key), None)
 
 
 def note_id(note: Note) -> str | None:
@@ -94,39 +95,6 @@ def note_id(note: Note) -> str | None:
 def note_source(note: Note) -> str | None:
     """`second-brain-source`: who wrote the note through the daemon; None for a user's own."""
     return _text(note, SOURCE_KEY)
-
-
-def note_kind(note: Note) -> Literal["episodic", "semantic"] | None:
-    """`second-brain-kind`, None unless it is one of the kinds."""
-    match (_text(note, KIND_KEY) or "").casefold():
-        case "episodic":
-            return "episodic"
-        case "semantic":
-            return "semantic"
-    return None
-
-
-def note_status(note: Note) -> Literal["canonical", "draft", "deprecated"] | None:
-    """`second-brain-status`, None unless it is one of the statuses."""
-    match (_text(note, STATUS_KEY) or "").casefold():
-        case "canonical":
-            return "canonical"
-        case "draft":
-            return "draft"
-        case "deprecated":
-            return "deprecated"
-    return None
-
-
-def note_importance(note: Note) -> int | None:
-    """`second-brain-importance`, 1 to 5; None when it is anything else."""
-    text = _text(note, IMPORTANCE_KEY)
-    return int(text) if text in {"1", "2", "3", "4", "5"} else None
-
-
-def note_related(note: Note) -> tuple[Link, ...]:
-    """The inferred links that the daemon keeps in `second-brain-related`."""
-    return tuple(link for link in note.links if link.provenance == "inferred")
 
 
 def note_created(note: Note, zone: tzinfo | None = None) -> datetime | None:
