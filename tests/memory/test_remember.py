@@ -173,6 +173,21 @@ def test_a_memory_of_the_user_is_not_stored_again_either(brain: Brain) -> None:
     assert (answer.outcome, answer.id) == ("duplicate", id)
 
 
+def test_what_a_note_no_longer_says_can_be_remembered_again(brain: Brain) -> None:
+    brain.note("Logbook/Changed.md", "#brain The ladder hangs by the stern.\n")
+    brain.path("Logbook/Changed.md").write_text("#brain Something else now, not read yet.\n")
+    assert brain.remember("The ladder hangs by the stern.").outcome != "duplicate"
+    brain.scan()
+
+
+def test_a_deprecated_memory_does_not_keep_its_text_from_being_remembered(brain: Brain) -> None:
+    id, _ = brain.remembered("The spare key lies under the third flower pot.")
+    brain.run(brain.memories.set_status(id, "deprecated"))
+    again = brain.remember("The spare key lies under the third flower pot.")
+    assert (again.outcome, again.match_id) == ("stored", None)
+    assert again.path in brain.found("spare key flower pot", top_k=3)
+
+
 def test_nearly_the_same_words_that_bring_nothing_new_are_not_stored(brain: Brain) -> None:
     first, _ = brain.remembered(
         "The insurance of the boats must be renewed every year in March by letter."

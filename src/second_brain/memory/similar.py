@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from second_brain.errors import IndexUnavailable, NoteNotFound
 from second_brain.index.chunk import chunks, embedded_text
 from second_brain.index.embedding.protocol import SAME_SCORE, SIMILAR_SCORE
 from second_brain.index.index import Index
@@ -16,6 +18,8 @@ from second_brain.memory.novelty import says_something_new
 from second_brain.memory.shelf import Shelf
 from second_brain.sync.prepare import Chunking
 from second_brain.vault.markdown import scan
+
+log = logging.getLogger(__name__)
 
 _NEAREST = 12
 
@@ -48,13 +52,22 @@ class Similarities:
         self._chunking = chunking
 
     async def standing(self, title: str, text: str, exact: NoteRow | None) -> Standing:
-        """`exact` is the memory that says the same in the same words, if there is one."""
-        if exact is not None:
-            return Standing(duplicate=Match(exact, 100.0))
+        """`exact` is the memory that said the same in the same words when it was read last.
+
+        Deprecated memories count for nothing: nobody would be shown what was refused for them.
+        """
+        if exact is not None and exact.memory_status != "deprecated":
+            said = await asyncio.to_thread(self._shelf.text, exact)
+            if text_key(said) == text_key(text):
+                return Standing(duplicate=Match(exact, 100.0))
         scale = self._index.encoder.similarity
         if scale is None or not self._index.semantic:
             return Standing()
-        best = await self._closest(title, text)
+        try:
+            best = await self._closest(title, text)
+        except IndexUnavailable as error:
+            log.warning("A memory is stored without being compared with others: %s", error)
+            return Standing()
         related = tuple(id for id, cosine in best if cosine >= scale.related)
         if not best:
             return Standing()
@@ -62,7 +75,10 @@ class Similarities:
         score = round(scale.score(cosine), 1)
         if score < SIMILAR_SCORE:
             return Standing(related=related)
-        row = await asyncio.to_thread(self._shelf.row, id)
+        try:
+            row = await asyncio.to_thread(self._shelf.row, id)
+        except NoteNotFound:  # it has gone in this very moment
+            return Standing(related=related)
         known = await asyncio.to_thread(self._shelf.text, row)
         novelty = await asyncio.to_thread(says_something_new, text, known)
         if score >= SAME_SCORE and known and not novelty:
@@ -84,7 +100,7 @@ class Similarities:
         texts = [embedded_text(title, chunk) for chunk in cut]
         vectors = await self._index.encoder.documents(texts, urgent=True)
         found: list[dict[str, float]] = []
-        everything = SearchFilter()
+        everything = SearchFilter(exclude_deprecated=True)
         for vector in vectors[:_NEAREST]:
             if vector is None:
                 return []
@@ -102,8 +118,3 @@ def _least_of_all(found: Sequence[dict[str, float]]) -> list[tuple[str, float]]:
     common = set(found[0]).intersection(*found[1:])
     least = {id: min(best[id] for best in found) for id in common}
     return sorted(least.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def same_words(shelf_text: str, text: str) -> bool:
-    """Whether two texts differ in nothing that could matter."""
-    return text_key(shelf_text) == text_key(text)
