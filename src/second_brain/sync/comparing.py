@@ -44,6 +44,14 @@ def sort_missing(paths: Iterable[str], found: Scan, rule: SyncRule) -> tuple[lis
     return left_out, lost
 
 
+def in_order(
+    changed: Iterable[str], there: Mapping[str, FileStamp], most: int
+) -> Iterator[list[str]]:
+    """The changed files in slices; what was edited last is asked for first."""
+    order = sorted(changed, key=lambda path: (-there[path].mtime_ns, path))
+    return slices(order, {path: there[path].size for path in order}, most)
+
+
 def slices(paths: Iterable[str], sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:
     """At most `most` paths at a time, fewer of large files; `sizes` are in bytes."""
     part: list[str] = []

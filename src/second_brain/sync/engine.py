@@ -40,6 +40,9 @@ T = TypeVar("T")
 SLICE = 96
 """Notes taken in at a time: what an urgent write may have to wait for is one commit of these."""
 
+_COMPANY = 24
+"""So many notes are committed at once: the writer need not wait for more of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -114,7 +117,13 @@ class Engine:
             vectors = await self._embed(read.prepared, urgent=urgent)
             async with self._commit_lock:
                 rows = await _whole(
-                    self._commit(read.prepared, vectors, moved or {}, flush=urgent, force=False)
+                    self._commit(
+                        read.prepared,
+                        vectors,
+                        moved or {},
+                        flush=urgent or len(read.prepared) >= _COMPANY,
+                        force=False,
+                    )
                 )
         stale = {item.path for item in read.prepared} - rows.keys()
         return TakenIn(rows, frozenset(read.gone), frozenset(read.later | stale))
@@ -158,7 +167,7 @@ class Engine:
         read = await asyncio.to_thread(self._reader.read, paths, version=None)
         vectors = await self._embed(read.prepared, urgent=False)
         async with self._commit_lock:
-            await _whole(self._commit(read.prepared, vectors, {}, flush=False, force=True))
+            await _whole(self._commit(read.prepared, vectors, {}, flush=True, force=True))
 
     async def finish_next(self, still_left: Callable[[], bool]) -> bool:
         """Put the generation that was built in force, unless something is `still_left` for it."""

@@ -18,10 +18,11 @@ from pathlib import Path
 from second_brain.errors import IndexUnavailable, SecondBrainError, VaultOffline
 from second_brain.index.rows import NoteRow, Stamp
 from second_brain.sync.absence import reason_to_hold
-from second_brain.sync.comparing import changed_paths, slices, sort_missing
+from second_brain.sync.comparing import changed_paths, in_order, slices, sort_missing
 from second_brain.sync.engine import SLICE, Engine
 from second_brain.sync.filling import Filling
 from second_brain.sync.reading import QUIET_SECONDS
+from second_brain.vault.files import FileStamp
 from second_brain.vault.scan import left_out, scan
 from second_brain.vault.settle import Due
 from second_brain.vault.watch import Watcher
@@ -168,49 +169,76 @@ class Sync:
         self.rescan_soon()
         return dropped
 
-    async def _compare(self, under: str = "") -> list[str]:
-        """Take in what changed in the vault, or in its folder `under`; the notes that are lost."""
+    async def _compare(self) -> list[str]:
+        """Take in what changed in the vault; the notes that are lost."""
         files, rule, index = self.engine.files, self.engine.rule, self.engine.index
         await index.opened()
         found = await asyncio.to_thread(
-            scan, self.root, rule.path_reason, folder_reason=rule.folder_reason, under=under
+            scan, self.root, rule.path_reason, folder_reason=rule.folder_reason
         )
-        known = await asyncio.to_thread(self._known, under)
+        known = await asyncio.to_thread(self.engine.catalog.stamps)
         there = {file.path: file.stamp for file in found.found}
         excluded, lost = sort_missing((path for path in known if path not in there), found, rule)
         if not files.online():
             # Another folder is at the root: the vault mounted again, or something else.
-            if under or len(lost) * 2 > len(known):
+            if len(lost) * 2 > len(known):
                 return lost
             files.accept_root()
         if not self._checked:
             await self.filling.check_index()
             self._checked = True
+        self.unreadable = {item.path: item.reason for item in found.unreadable}
+        self.filling.try_again()
         changed = set(changed_paths(there, known))
-        if not under:
-            self.unreadable = {item.path: item.reason for item in found.unreadable}
-            self.filling.try_again()
-            if not index.building:
-                stale = await asyncio.to_thread(self.filling.outdated, index.version)
-                changed |= there.keys() & {row.path for row in stale}
-        # What was edited last is asked for first.
-        order = sorted(changed, key=lambda path: (-there[path].mtime_ns, path))
-        sizes = {path: there[path].size for path in order}
-        await self._take_in_found(list(slices(order, sizes, SLICE)), report=not under)
+        if not index.building:
+            stale = await asyncio.to_thread(self.filling.outdated, index.version)
+            changed |= there.keys() & {row.path for row in stale}
+        parts = list(in_order(changed, there, SLICE))
+        if parts:
+            await self._take_in_all(parts)
         await self.engine.drop(excluded, left_out=True)
         return lost
 
-    async def _take_in_found(self, parts: Sequence[Sequence[str]], *, report: bool) -> None:
-        if not report or not parts:
-            for part in parts:
-                await self._take_in(part)
-            return
+    async def _compare_folders(self, folders: Iterable[str]) -> list[str]:
+        """Take in what changed in some folders; the notes that are lost."""
+        rule = self.engine.rule
+
+        def look() -> tuple[dict[str, FileStamp], dict[str, Stamp], list[str], list[str]]:
+            stamps = self.engine.catalog.stamps()
+            there: dict[str, FileStamp] = {}
+            known: dict[str, Stamp] = {}
+            excluded: list[str] = []
+            lost: list[str] = []
+            for folder in folders:
+                found = scan(
+                    self.root, rule.path_reason, folder_reason=rule.folder_reason, under=folder
+                )
+                here = {path: s for path, s in stamps.items() if path.startswith(f"{folder}/")}
+                known |= here
+                there |= {file.path: file.stamp for file in found.found}
+                out, gone = sort_missing((path for path in here if path not in there), found, rule)
+                excluded += out
+                lost += gone
+            return there, known, excluded, lost
+
+        there, known, excluded, lost = await asyncio.to_thread(look)
+        for part in in_order(set(changed_paths(there, known)), there, SLICE):
+            await self._take_in_found(part)
+        await self.engine.drop(excluded, left_out=True)
+        return lost
+
+    async def _take_in_found(self, paths: Sequence[str]) -> None:
+        """Take in what a scan found; it may have overtaken the events of a move."""
+        moved = {target: source for source, target in self._stash.moved}
+        await self._take_in(paths, {**self._watcher.moves(), **moved})
+
+    async def _take_in_all(self, parts: Sequence[Sequence[str]]) -> None:
         total = sum(map(len, parts))
         self._set_progress(0, total)
         keeping_up = asyncio.create_task(self._keep_up())
         try:
             for part in parts:
-                await self._take_in(part)
+                await self._take_in_found(part)
                 self._set_progress(self.progress[0] + len(part), total)
         finally:
             keeping_up.cancel()
@@ -237,11 +265,6 @@ class Sync:
     def _set_progress(self, done: int, total: int) -> None:
         self.progress = (done, total)
         self._on_progress(done, total)
-
-    def _known(self, under: str) -> dict[str, Stamp]:
-        prefix = f"{under}/" if under else ""
-        stamps = self.engine.catalog.stamps()
-        return {path: stamp for path, stamp in stamps.items() if path.startswith(prefix)}
 
     # Absence
 
@@ -315,8 +338,8 @@ class Sync:
         paths = [*moved, *sorted(due.changed - moved.keys())]
         lost = {*due.deleted, *moved.values()}
         lost |= await self._take_in_reported(paths, moved)
-        for folder in sorted(due.subtrees):
-            lost |= set(await self._compare(folder))
+        if due.subtrees:
+            lost |= set(await self._compare_folders(_outermost(due.subtrees)))
         # Only now: what is gone from one folder may have turned up in another.
         if lost:
             await self._lose(lost, whole=False)
@@ -326,6 +349,8 @@ class Sync:
     ) -> set[str]:
         """Take in what events tell of, as a scan would; the paths without a file."""
         rule = self.engine.rule
+        if not self.engine.files.online():
+            raise VaultOffline(f"The vault {self.root} is not there at the moment.")
 
         def sort() -> tuple[list[str], list[str]]:
             allowed: list[str] = []
@@ -493,6 +518,15 @@ def _merge(into: Due, due: Due) -> None:
     into.deleted |= due.deleted
     into.subtrees |= due.subtrees
     into.rescan |= due.rescan
+
+
+def _outermost(folders: Iterable[str]) -> list[str]:
+    """The folders that lie in none of the others."""
+    found: list[str] = []
+    for folder in sorted(folders, key=lambda folder: folder.split("/")):
+        if not found or not f"{folder}/".startswith(f"{found[-1]}/"):
+            found.append(folder)
+    return found
 
 
 def _is_empty(root: Path) -> bool:

@@ -109,6 +109,16 @@ class Settler:
             self._rescan = _Pending("changed", now, now)
         self._rescan.last = now
 
+    def moves(self) -> dict[str, str]:
+        """The moves that are not due yet: new path to old path."""
+        return {
+            path: pending.source
+            for path, pending in self._paths.items()
+            if pending.kind == "changed"
+            and pending.source is not None
+            and not self._made_anew(pending.source)
+        }
+
     def next_due(self) -> float | None:
         """The time at which `due` has something to say, None if nothing is pending."""
         waiting = [*self._paths.values(), *self._subtrees.values()]

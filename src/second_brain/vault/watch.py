@@ -133,6 +133,11 @@ class Watcher:
         self._drain()
         return self._settler.due(self._clock() if now is None else now)
 
+    def moves(self) -> dict[str, str]:
+        """The moves that were reported but have not come to rest: new path to old path."""
+        self._drain()
+        return self._settler.moves()
+
     def next_due(self) -> float | None:
         """Seconds until `poll` has something if nothing new happens; None if nothing waits."""
         self._drain()
