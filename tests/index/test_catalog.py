@@ -15,7 +15,7 @@ from second_brain.errors import InvalidInput
 from second_brain.index.catalog import Catalog, IdTaken
 from second_brain.index.chunk import key
 from second_brain.index.edges import Resolution
-from second_brain.index.rows import EdgeRow, NoteRow, Stamp, link_key, tag_keys
+from second_brain.index.rows import EdgeRow, NoteRow, Stamp, Standing, link_key, tag_keys
 
 
 @pytest.fixture
@@ -87,6 +87,25 @@ def test_everything_is_there_after_reopening(tmp_path: Path) -> None:
     second.set_meta("k", None)
     assert second.get_meta("k") is None
     second.close()
+
+
+def test_standings_are_of_present_memories_only(catalog: Catalog) -> None:
+    gone, plain = note("gone.md"), note("plain.md", is_memory=False)
+    catalog.upsert([FULL, note("bare.md"), gone, plain])
+    catalog.mark_missing(["gone.md"], 9)
+    assert catalog.standings([FULL.id, "bare", "gone", "plain", "nobody"]) == {
+        FULL.id: Standing(FULL.created, FULL.tags, FULL.memory_status, FULL.importance),
+        "bare": Standing(1_000, (), None, None),
+    }
+
+
+def test_a_deprecated_memory_is_known_of_while_it_is_there(catalog: Catalog) -> None:
+    catalog.upsert([FULL, note("old.md")])
+    assert not catalog.any_deprecated()
+    catalog.upsert([note("old.md", memory_status="deprecated")])
+    assert catalog.any_deprecated()
+    catalog.mark_missing(["old.md"], 9)
+    assert not catalog.any_deprecated()
 
 
 def test_stamps_of_the_present_notes(catalog: Catalog) -> None:

@@ -22,6 +22,7 @@ from second_brain.memory.rank import (
     Signals,
     adjust,
     collapse,
+    contenders,
     coverage,
     diversify,
     evidence,
@@ -326,3 +327,24 @@ def test_percent_keeps_the_order_within_the_scale(scores: list[float], best: flo
     shown = percent(ordered, best)
     assert shown == sorted(shown, reverse=True)
     assert all(0 <= score <= 100 for score in shown)
+
+
+@given(
+    st.lists(st.floats(0, 1), max_size=30),
+    st.integers(1, 8),
+    st.data(),
+)
+def test_who_is_no_contender_would_not_have_got_a_place(
+    relevances: list[float], places: int, data: st.DataObject
+) -> None:
+    ordered = sorted(relevances, reverse=True)
+    scored = [Scored(f"n{n:02}", score, f"n{n:02}#0", {}) for n, score in enumerate(ordered)]
+    signals = {
+        entry.note_id: Signals(
+            created_at=data.draw(st.integers(0, 10**12)), superseded=data.draw(st.booleans())
+        )
+        for entry in scored
+    }
+    few = contenders(scored, places)
+    of_all = adjust(scored, signals, 10**12)[:places]
+    assert adjust(few, signals, 10**12)[:places] == of_all

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from second_brain.errors import InvalidInput, SecondBrainError
 from second_brain.index import edges, vectors
@@ -31,9 +31,11 @@ from second_brain.index.rows import (
     NOTE_COLUMNS,
     NoteRow,
     Stamp,
+    Standing,
     note_row,
     note_values,
     path_key,
+    string_list,
     tag_keys,
 )
 
@@ -55,6 +57,7 @@ CREATE INDEX notes_path_key ON notes (path_key);
 CREATE INDEX notes_hash ON notes (hash);
 CREATE INDEX notes_created ON notes (created) WHERE is_memory AND missing_since IS NULL;
 CREATE INDEX notes_status ON notes (status);
+CREATE INDEX notes_memory_status ON notes (memory_status) WHERE memory_status IS NOT NULL;
 CREATE INDEX notes_text_key ON notes (text_key) WHERE is_memory AND missing_since IS NULL;
 CREATE TABLE note_tags (
   path TEXT NOT NULL REFERENCES notes (path) ON DELETE CASCADE ON UPDATE CASCADE,
@@ -238,6 +241,26 @@ class Catalog:
             where = f"WHERE id IN ({marks(batch)}) AND {_PRESENT}"
             found.update((note.id, note) for note in self._notes(where, batch))
         return found
+
+    def standings(self, ids: Iterable[str]) -> dict[str, Standing]:
+        """What a ranking weighs of the memories among `ids`: a tenth of the cost of their rows."""
+        found: dict[str, Standing] = {}
+        for batch in chunked(ids):
+            rows = self._db.rows(
+                "SELECT id, created, tags, memory_status, importance FROM notes"
+                f" WHERE id IN ({marks(batch)}) AND {_MEMORY}",
+                batch,
+            )
+            for id, created, tags, status, importance in cast("list[tuple[Any, ...]]", rows):
+                found[id] = Standing(created, string_list(tags), status, importance)
+        return found
+
+    def any_deprecated(self) -> bool:
+        """Whether there is a deprecated memory at all."""
+        found = self._db.row(
+            f"SELECT 1 FROM notes WHERE memory_status = 'deprecated' AND {_MEMORY} LIMIT 1"
+        )
+        return found is not None
 
     def by_hash(self, hash: str, *, missing: bool | None = None) -> list[NoteRow]:
         """Notes with these bytes: all, only those gone (to pair a rename), or only present ones."""

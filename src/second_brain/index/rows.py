@@ -23,6 +23,15 @@ class Stamp(NamedTuple):
     hash: str
 
 
+class Standing(NamedTuple):
+    """What a ranking weighs of a memory; the fields of the same names of its `NoteRow`."""
+
+    created: int
+    tags: tuple[str, ...]
+    memory_status: str | None
+    importance: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class NoteRow:
     """One Markdown file that the daemon knows of, memory or not.
@@ -206,6 +215,11 @@ def edge_row(values: Sequence[Value]) -> EdgeRow:
 
 def _dump(values: Sequence[str]) -> str:
     return json.dumps(values, ensure_ascii=False) if values else "[]"
+
+
+def string_list(text: Value) -> tuple[str, ...]:
+    """What a column that holds a list of texts says."""
+    return _load(cast(str, text))
 
 
 def _load(text: str) -> tuple[str, ...]:

@@ -178,6 +178,15 @@ def prefer_time(
     return _sorted(map(raised, scored))
 
 
+def contenders(scored: Sequence[Scored], places: int, *, bonus: float = 0.0) -> list[Scored]:
+    """Those that `adjust` may bring among the first `places`: it only ever takes away, and from
+    nobody more than REORDER_MARGIN. `scored` is in order; `bonus` is what any may gain before."""
+    if len(scored) <= places:
+        return list(scored)
+    least = scored[places - 1].score - REORDER_MARGIN - bonus
+    return [entry for entry in scored if entry.score >= least]
+
+
 def recency(signals: Signals, now_ms: int) -> float:
     """What age leaves of a memory: 1 when new, falling by half-lives towards a floor.
 

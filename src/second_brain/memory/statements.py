@@ -234,20 +234,24 @@ def _clock(shown: str) -> str:
 
 def _keep_powers(text: str) -> str:
     """Set apart what NFKC would melt into the digits beside it: `10²`, `H₂O`, `1½`, `①`."""
-    if text.isascii():
-        return text
-    kept = []
-    for char in text:
+    return text if text.isascii() else text.translate(_POWERS)
+
+
+class _Powers(dict[int, str]):
+    """A table for `str.translate` that learns each character the first time that it is met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
         tag = unicodedata.decomposition(char).partition(">")[0]
         if tag == "<super" and unicodedata.normalize("NFKC", char).isalnum():
-            kept.append(f"^{char}")
-        elif tag == "<sub":
-            kept.append(f"_{char}")
-        elif tag in {"<fraction", "<circle"}:
-            kept.append(f" {char}")
+            mark = "^"
         else:
-            kept.append(char)
-    return "".join(kept)
+            mark = {"<sub": "_", "<fraction": " ", "<circle": " "}.get(tag, "")
+        self[code] = mark + char
+        return self[code]
+
+
+_POWERS = _Powers()
 
 
 def _french_negation(words: Sequence[str]) -> set[str]:
