@@ -34,8 +34,11 @@ def _measure_size(table: Table, bed: Bed, daemon: DaemonProcess, count: int, que
     questions = [note.question for note in bed.made[::step]]
     _times(daemon, questions[:_WARM_UP])
     asked = questions[_WARM_UP : _WARM_UP + queries] or questions
+    before = daemon.cpu_seconds()
     plain = _times(daemon, asked)
+    processor = 1000 * (daemon.cpu_seconds() - before) / len(plain)
     table.add_times(f"recall, {count:,} notes", plain, _TARGETS_MS.get(count), ms=True)
+    table.add(f"recall, {count:,} notes, processor", processor, "ms", note="hardly moves with load")
     tags = itertools.cycle(TAGS)
     tagged = [t for q in asked for t in _times(daemon, [q], tag=next(tags))]
     table.add_times(f"recall within a tag, {count:,} notes", tagged, ms=True)
