@@ -13,7 +13,7 @@ from brains import Brain, assert_like_fresh, eventually, running
 
 from second_brain.config.settings import SyncSettings
 from second_brain.errors import VaultOffline
-from second_brain.sync import sync as sync_module
+from second_brain.sync import holding
 from unprivileged import run_unprivileged, shared_folder
 
 
@@ -146,7 +146,7 @@ def test_most_notes_lost_at_once_are_held_until_the_user_says_so(
 def test_notes_that_come_back_little_by_little_are_waited_for(
     brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync_module, "_LOSS_WINDOW", 3.0)
+    monkeypatch.setattr(holding, "_LOSS_WINDOW", 3.0)
     fill(brain)
     brain.write("readme.txt", "not empty")
     gone = [f"n{number:02}.md" for number in range(15)]

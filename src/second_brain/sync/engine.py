@@ -11,26 +11,24 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from second_brain.errors import SecondBrainError
 from second_brain.index.catalog import Catalog
-from second_brain.index.chunk import key as vector_key
 from second_brain.index.embedding.protocol import Vectors
 from second_brain.index.index import Index
 from second_brain.index.passages import ChunkRow
 from second_brain.index.rows import NoteRow
 from second_brain.index.state import State
 from second_brain.sync.changes import Change, ChangeType
-from second_brain.sync.identity import Known, Seen, assign_ids
+from second_brain.sync.ledger import Ledger, row_of, was_absent
 from second_brain.sync.link_graph import LinkGraph
 from second_brain.sync.prepare import Chunking, Describe, Prepared, not_understood
 from second_brain.sync.reading import Reader
 from second_brain.vault.files import VaultFiles
-from second_brain.vault.model import Note
 from second_brain.vault.rules import SyncRule
 
 log = logging.getLogger(__name__)
@@ -82,13 +80,12 @@ class Engine:
         self.index = index
         self.rule = rule
         self.on_change = on_change
-        self._state = state
         self._clock_ms = clock_ms
         self._commit_lock = asyncio.Lock()
         self._reader = Reader(
             files, catalog, rule=rule, describe=describe, chunking=chunking, clock_ms=clock_ms
         )
-        self.links = LinkGraph(catalog)
+        self._ledger = Ledger(catalog, state, self._reader, clock_ms)
 
     async def take_in(
         self,
@@ -152,6 +149,11 @@ class Engine:
             known = {row.id for row in await asyncio.to_thread(self.catalog.memories)}
             if strangers := held.chunks.keys() - known:
                 await self.index.commit({}, strangers, flush=True)
+
+    @property
+    def links(self) -> LinkGraph:
+        """What links mean; belongs to whoever holds the commit lock."""
+        return self._ledger.links
 
     def exists(self, path: str) -> bool:
         """Whether there is a file; blocking. Raises VaultOffline."""
@@ -255,15 +257,24 @@ class Engine:
             return {}
         now = self._clock_ms()
         before = {item.path: self.catalog.by_path(item.path) for item in prepared}
-        ids = await asyncio.to_thread(self._assign, prepared, before, moved)
+        ids = await asyncio.to_thread(self._ledger.assign, prepared, before, moved)
         holders = {id: self.catalog.by_id(id, missing=True) for id in ids.values()}
         rows: dict[str, NoteRow] = {}
         chunks: dict[str, list[ChunkRow]] = {}
         delete: set[str] = set()
+        model = self.index.encoder.model
         for item in prepared:
             id, old = ids[item.path], before[item.path]
             holder, own = holders[id], vectors.get(item.path, ())
-            row = rows[item.path] = self._row(item, id, own, now)
+            fits = item.is_memory and self.index.takes_vectors
+            row = rows[item.path] = row_of(
+                item,
+                id,
+                embedded=fits and all(vector is not None for vector in own),
+                fingerprint=model.fingerprint if model is not None else None,
+                version=self.index.version,
+                now=now,
+            )
             if item.is_memory and (force or not _same_in_index(holder, row)):
                 chunks[id] = item.rows(id, own)
             elif item.state == "failed" or (
@@ -275,135 +286,18 @@ class Engine:
         if chunks or delete:
             await self.index.commit(chunks, delete, flush=flush)
         notes = {item.path: item.note for item in prepared}
-        await asyncio.to_thread(self._store, rows, before, holders, notes, now)
+        await asyncio.to_thread(self._ledger.store, rows, before, holders, notes, now)
         for path, row in rows.items():
             self.on_change(
                 Change(_change_type(before[path], holders[row.id], row), row.id, path, now)
             )
         return rows
 
-    def _assign(
-        self,
-        prepared: Sequence[Prepared],
-        before: Mapping[str, NoteRow | None],
-        moved: Mapping[str, str],
-    ) -> dict[str, str]:
-        seen = [Seen(p.path, p.digest, p.stamp.size, p.stored_id) for p in prepared]
-        here = {item.path: item for item in prepared}
-        moves = {path: moved[path] for path in here if path in moved}
-        candidates = [*before.values(), *(self.catalog.by_path(old) for old in moves.values())]
-        for item in prepared:
-            if item.stored_id:
-                candidates.append(self.catalog.by_id(item.stored_id, missing=True))
-            if item.stamp.size > 0:
-                candidates += self.catalog.by_hash(item.digest)
-        spelled = {
-            row.path
-            for item in prepared
-            if before[item.path] is None
-            for row in self.catalog.by_path_key(item.path)
-            if row.inode == item.stamp.inode
-        }  # On a disk that ignores case, the file answers to its old spelling too.
-        known = {
-            row.path: Known(
-                row.path,
-                row.id,
-                row.hash,
-                row.path in spelled or self._reader.is_vacated(row, here.get(row.path)),
-            )
-            for row in candidates
-            if row is not None
-        }
-        return assign_ids(seen, known.values(), self._taken, moves)
-
-    def _taken(self, id: str) -> bool:
-        return self.catalog.by_id(id, missing=True) is not None
-
-    def _row(self, item: Prepared, id: str, vectors: Sequence[Vectors | None], now: int) -> NoteRow:
-        model = self.index.encoder.model
-        embedded = (
-            item.is_memory and self.index.takes_vectors and all(v is not None for v in vectors)
-        )
-        return NoteRow(
-            path=item.path,
-            id=id,
-            stored_id=item.stored_id == id,
-            title=item.note.title,
-            hash=item.digest,
-            size=item.stamp.size,
-            mtime_ns=item.stamp.mtime_ns,
-            inode=item.stamp.inode,
-            status=item.state,
-            reason=item.reason,
-            is_memory=item.is_memory,
-            embedded=embedded,
-            chunks=len(item.chunks),
-            kind=item.facets.kind,
-            memory_status=item.facets.status,
-            importance=item.facets.importance,
-            source=item.facets.source,
-            tags=item.facets.tags,
-            aliases=item.note.aliases,
-            created=item.created,
-            modified=item.stamp.mtime_ns // 1_000_000,
-            indexed_at=now if item.is_memory else None,
-            index_version=self.index.version if item.is_memory else "",
-            problems=item.problems,
-            vector_keys=tuple(vector_key(model.fingerprint, text) for text in item.texts)
-            if model is not None
-            else (),
-            text_key=item.facets.text_key if item.is_memory else "",
-        )
-
-    def _store(
-        self,
-        rows: Mapping[str, NoteRow],
-        before: Mapping[str, NoteRow | None],
-        holders: Mapping[str, NoteRow | None],
-        notes: Mapping[str, Note],
-        now: int,
-    ) -> None:
-        catalog = self.catalog
-        left = {h.path for id, h in holders.items() if h is not None} - rows.keys()
-        renewed = {p for p, row in rows.items() if (old := before[p]) and old.id != row.id}
-        with self.links.in_step(), catalog.transaction():
-            for path in renewed:
-                old, row = before[path], rows[path]
-                if old is not None and row.stored_id and not old.stored_id:
-                    self._state.change_id(old.id, row.id)
-            catalog.forget([*left, *renewed], keeping=holders.keys())
-            catalog.upsert(rows.values())
-            for row in rows.values():
-                catalog.edges.replace(row.id, self.links.stated(row.id, notes[row.path], now))
-            keys = self.links.moved(left, rows)
-            keys |= self.links.keys_of(p for p in rows if p in renewed or _was_absent(before[p]))
-            self.links.resolve([row.id for row in rows.values()], keys)
-
     async def _note_unreadable(self, reasons: Mapping[str, str]) -> None:
         """Files that are there but cannot be read: a known one stays as it was, with a problem."""
-        rows = await asyncio.to_thread(self._store_unreadable, reasons)
+        rows = await asyncio.to_thread(self._ledger.store_unreadable, reasons)
         for row in rows:
             self.on_change(Change("problem", row.id, row.path, self._clock_ms()))
-
-    def _store_unreadable(self, reasons: Mapping[str, str]) -> list[NoteRow]:
-        rows: list[NoteRow] = []
-        for path, reason in reasons.items():
-            row = self.catalog.by_path(path)
-            if row is None or row.missing_since is not None:
-                known = [Known(row.path, row.id, row.hash, vacated=True)] if row else []
-                ids = assign_ids([Seen(path, "", 0, None)], known, self._taken)
-                title = path.rpartition("/")[2].removesuffix(".md")
-                row = NoteRow(
-                    path=path, id=ids[path], title=title, status="failed", modified=self._clock_ms()
-                )
-            # Without a time it is not current: whoever scans tries to read it again.
-            told = replace(row, reason=reason, problems=(reason,), mtime_ns=0)
-            if told != row:
-                rows.append(told)
-        with self.links.in_step(), self.catalog.transaction():
-            self.catalog.upsert(rows)
-            self.links.resolve([], self.links.moved([], [row.path for row in rows]))
-        return rows
 
     async def _drop(self, paths: Sequence[str], left_out: bool) -> list[NoteRow]:
         def known() -> list[NoteRow]:
@@ -416,16 +310,10 @@ class Engine:
                 and (left_out or not self._reader.exists(row.path))
             ]
 
-        def forget() -> None:
-            with self.links.in_step(), self.catalog.transaction():
-                self.catalog.mark_missing([row.path for row in rows], self._clock_ms())
-                keys = self.links.moved([row.path for row in rows], [])
-                self.links.resolve([], keys)
-
         rows = await asyncio.to_thread(known)
         if rows:
             await self.index.commit({}, [row.id for row in rows if row.is_memory], flush=True)
-            await asyncio.to_thread(forget)
+            await asyncio.to_thread(self._ledger.mark_missing, rows)
         return rows
 
 
@@ -453,10 +341,6 @@ def _usable(vector: Vectors | None) -> Vectors | None:
     return vector if np.isfinite(length) and length > 0 else None
 
 
-def _was_absent(row: NoteRow | None) -> bool:
-    return row is None or row.missing_since is not None
-
-
 def _same_in_index(old: NoteRow | None, new: NoteRow) -> bool:
     """Whether the index already holds what `new` would put there (a touch, a folder moved)."""
     return (
@@ -473,4 +357,4 @@ def _same_in_index(old: NoteRow | None, new: NoteRow) -> bool:
 def _change_type(before: NoteRow | None, holder: NoteRow | None, row: NoteRow) -> ChangeType:
     if holder is not None and holder.path != row.path:
         return "renamed"
-    return "created" if _was_absent(before) else "updated"
+    return "created" if was_absent(before) else "updated"

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from second_brain.errors import IndexUnavailable, SecondBrainError, VaultOffline
 from second_brain.index.rows import NoteRow, Stamp
-from second_brain.sync.absence import reason_to_hold
 from second_brain.sync.comparing import changed_paths, in_order, slices, sort_missing
 from second_brain.sync.engine import SLICE, Engine
 from second_brain.sync.filling import Filling
+from second_brain.sync.holding import Holding
 from second_brain.sync.reading import QUIET_SECONDS
 from second_brain.vault.files import FileStamp
 from second_brain.vault.scan import left_out, scan
@@ -30,7 +28,6 @@ from second_brain.vault.watch import Watcher
 log = logging.getLogger(__name__)
 
 _CHECK_SECONDS = 3.0
-_LOSS_WINDOW = 60.0
 _CLOCK_JUMP = 30.0
 _LONGEST_RETRY = 60.0
 _LONGEST_SAVE = 10.0
@@ -55,11 +52,10 @@ class Sync:
     ) -> None:
         self.engine = engine
         self.filling = Filling(engine)
+        self.holding = Holding(engine, root, clock)
         self.root = root
         self.scanning = False
         self.progress = (0, 0)
-        self.held: frozenset[str] = frozenset()
-        self.hold_reason: str | None = None
         self.last_scan: float | None = None
         self.unreadable: dict[str, str] = {}
         self._rescan_seconds = rescan_seconds
@@ -76,9 +72,6 @@ class Sync:
         self._later: dict[str, float] = {}
         self._waiting_since: dict[str, float] = {}
         self._stash = Due()
-        self._losses: deque[tuple[float, int]] = deque()
-        self._not_back: frozenset[str] = frozenset()
-        self._not_back_until = 0.0
         self._rescan_at = 0.0
         self._damaged = False
         self._checked = False
@@ -132,6 +125,16 @@ class Sync:
         self._wake.set()
 
     @property
+    def held(self) -> frozenset[str]:
+        """Paths of notes that are missing but not dropped, see `hold_reason`."""
+        return self.holding.held
+
+    @property
+    def hold_reason(self) -> str | None:
+        """Why the vault is taken for offline; None if it is not."""
+        return self.holding.reason
+
+    @property
     def online(self) -> bool:
         return self.engine.files.online() and self.hold_reason is None
 
@@ -148,7 +151,7 @@ class Sync:
             try:
                 lost = await self._compare()
             except VaultOffline:
-                self._hold(self.held, "the vault folder is not there")
+                self.holding.root_is_gone()
                 raise
             else:
                 await self._lose(lost, whole=True)
@@ -159,13 +162,7 @@ class Sync:
     async def accept_deletions(self) -> list[NoteRow]:
         """The user says that the notes held back are deleted indeed. Raises VaultOffline."""
         async with self._scan_lock:
-            await asyncio.to_thread(self.engine.files.accept_root)
-            if not self.engine.files.online():
-                raise VaultOffline(
-                    f"The vault {self.root} is not there: mount or restore it first."
-                )
-            dropped = await self.engine.drop(sorted(self.held))
-            self.held, self.hold_reason = frozenset(), None
+            dropped = await self.holding.accept()
         self.rescan_soon()
         return dropped
 
@@ -266,68 +263,10 @@ class Sync:
         self.progress = (done, total)
         self._on_progress(done, total)
 
-    # Absence
-
     async def _lose(self, paths: Iterable[str], *, whole: bool) -> None:
-        """Drop notes whose files are gone, or hold them back if it looks like an absent vault.
-
-        `whole`: these are all that is missing, so the answer replaces the one before.
-        """
-        candidates = set(paths) if whole else set(paths) | self.held
-        lost = frozenset(await asyncio.to_thread(self._gone, candidates))
-        now = self._clock()
-        while self._losses and now - self._losses[0][0] > _LOSS_WINDOW:
-            self._losses.popleft()
-        recent = sum(count for _, count in self._losses)
-        known = await asyncio.to_thread(lambda: self.engine.catalog.counts().notes)
-        reason = reason_to_hold(
-            known + recent,
-            len(lost) + recent if lost else 0,
-            root_present=self.engine.files.online(),
-            root_empty=await asyncio.to_thread(_is_empty, self.root),
-        )
-        reason = reason or self._still_coming_back(lost, now)
-        if reason is not None:
-            self._hold(lost, reason)
-            return
-        if self.hold_reason is not None:
-            log.info("The vault is back.")
-        self.held, self.hold_reason = frozenset(), None
-        if lost:
-            dropped = await self.engine.drop(sorted(lost))
-            self._losses.append((now, len(dropped)))
-
-    def _hold(self, lost: frozenset[str], reason: str) -> None:
-        if self.hold_reason is None:
-            log.warning("The vault is taken for offline: %s. Nothing is dropped.", reason)
-        self.held, self.hold_reason = lost, reason
-
-    def _still_coming_back(self, lost: frozenset[str], now: float) -> str | None:
-        """Why the rest of the notes that were held back must wait: others may be coming back."""
-        if not lost & self.held:
-            self._not_back = frozenset()
-            return None
-        if lost != self._not_back:
-            self._not_back, self._not_back_until = lost, now + _LOSS_WINDOW
-        if now >= self._not_back_until:
-            return None
-        self._rescan_at = min(self._rescan_at, self._not_back_until)
-        return f"{len(lost)} notes are not back yet"
-
-    def _gone(self, paths: Iterable[str]) -> list[str]:
-        """Those of the paths that no rename has taken along and where there is no file."""
-        rows = (self.engine.catalog.by_path(path) for path in paths)
-        return [
-            row.path
-            for row in rows
-            if row is not None and row.missing_since is None and not self._exists(row.path)
-        ]
-
-    def _exists(self, path: str) -> bool:
-        try:
-            return self.engine.exists(path)
-        except VaultOffline:
-            return False
+        await self.holding.lose(paths, whole=whole)
+        if self.holding.again_at is not None:
+            self._rescan_at = min(self._rescan_at, self.holding.again_at)
 
     # Events
 
@@ -527,11 +466,3 @@ def _outermost(folders: Iterable[str]) -> list[str]:
         if not found or not f"{folder}/".startswith(f"{found[-1]}/"):
             found.append(folder)
     return found
-
-
-def _is_empty(root: Path) -> bool:
-    try:
-        with os.scandir(root) as entries:
-            return next(entries, None) is None
-    except OSError:
-        return True
