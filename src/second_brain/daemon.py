@@ -15,7 +15,7 @@ from pathlib import Path
 
 from second_brain import __version__
 from second_brain.config import Settings
-from second_brain.errors import IndexUnavailable
+from second_brain.errors import IndexUnavailable, SettingsError
 from second_brain.imports import collector_paused
 from second_brain.index.catalog import Catalog
 from second_brain.index.embedding import Embedder, available_models, load_model
@@ -92,6 +92,11 @@ class Daemon:
             exclude=settings.sync.exclude,
             templates=obsidian.templates,
         )
+        if why := self.rule.path_reason(f"{settings.sync.folder}/Note.md"):
+            raise SettingsError(
+                f"New notes would go to {settings.sync.folder}, where none is a memory: {why} "
+                "Set another sync.folder."
+            )
         chunking = Chunking(settings.index.chunk_size, settings.index.chunk_overlap)
         self.index = Index(
             settings.index.uri or str(folder.index),

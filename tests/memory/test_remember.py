@@ -308,3 +308,13 @@ def test_a_very_long_text_is_one_note_with_many_passages(brain: Brain) -> None:
     assert memory.content == content
     assert len(memory.chunk_ids) > 10
     assert brain.found("kitten in the flour", top_k=1) == [path]
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Plan (Anna's conflicted copy 2026-03-01)", "a.sync-conflict-20260301-101010-ABC"],
+)
+def test_a_title_that_the_rules_keep_out_still_makes_a_memory(brain: Brain, title: str) -> None:
+    id, path = brain.remembered(f"What is told under the odd title {title}.", title=title)
+    assert path == f"Second Brain/Memory {id[:8]}.md"
+    assert brain.run(brain.memories.get(id)).content == f"What is told under the odd title {title}."

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from live import AGENT, Brain, eventually
 
-from second_brain.errors import ModelUnavailable, WriteFailed
+from second_brain.config.settings import SyncSettings
+from second_brain.errors import ModelUnavailable, SettingsError, WriteFailed
 from second_brain.index.embedding import Embedder
 
 
@@ -193,3 +194,14 @@ def test_a_cancelled_caller_leaves_a_whole_note_or_none(tmp_path: Path, embedder
         eventually(lambda: brain.daemon.state.pending_writes() == [])
         recorded = {write.path for write in brain.run(brain.memories.history(n=50))}
         assert written <= recorded
+
+
+def test_a_folder_for_new_notes_that_is_kept_out_is_a_wrong_setting(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    kept_out = SyncSettings(exclude=("Second Brain/",))
+    brain = Brain(tmp_path / "vault", tmp_path / "data", lambda name: embedder, sync=kept_out)
+    with pytest.raises(
+        SettingsError, match=r"Second Brain, where none is a memory: .* Set another"
+    ):
+        brain.start()

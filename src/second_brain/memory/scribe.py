@@ -21,6 +21,7 @@ from second_brain.sync.engine import Engine
 from second_brain.vault.files import VaultFiles, digest
 from second_brain.vault.names import free_path, safe_name
 from second_brain.vault.note import note_source, parse_note
+from second_brain.vault.rules import conflict_copy
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ class Scribe:
         """Create a note named after `title` in `folder`; its path."""
 
         def write() -> str:
-            name = safe_name(title)
+            name = self._name(folder, title, id)
             while True:
                 path = free_path(folder, name, self._files.taken)
                 n = self._begin(id, path, caller, summary, before=None, after=data)
@@ -159,6 +160,13 @@ class Scribe:
                 self._state.abandon_write(write.n)
 
     # In a worker thread
+
+    def _name(self, folder: str, title: str, id: str) -> str:
+        """The file's name; not one by which the rules would keep the note out."""
+        name = safe_name(title)
+        path = f"{folder}/{name}.md"
+        kept_out = self._engine.rule.path_reason(path) or conflict_copy(path, self._files.taken)
+        return f"Memory {id[:8]}" if kept_out else name
 
     def _edit(
         self, row: NoteRow, change: Change, caller: Caller, summary: str, patience: float
