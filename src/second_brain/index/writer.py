@@ -1,6 +1,6 @@
 """The only writer of the index: gathers changes into few commits, and tends the table.
 
-Single changes are committed at once; under a stream of them, commits are a second apart, because
+Single changes are committed at once; under a stream of them, commits are half a second apart, because
 each costs the same however many rows it has. Upkeep (`optimize`) runs between commits, never beside
 one, by the number of commits and idleness.
 """
@@ -24,7 +24,10 @@ MAX_ROWS = 500
 _ENOUGH_ROWS = 100
 """So many rows are not worth waiting for more."""
 
-_WINDOW = 1.0
+_WINDOW = 0.5
+"""Seconds between commits under a stream: with the time that a file takes to settle and to be
+embedded, what an editor saves again and again is still found within a second."""
+
 _BURST = 5
 _BURST_SECONDS = 10.0
 _DAY = 86_400.0
