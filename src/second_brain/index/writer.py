@@ -1,6 +1,6 @@
 """The only writer of the index: gathers changes into few commits, and tends the table.
 
-Single changes are committed at once; under a stream of them, commits are half a second apart, because
+Single changes are committed at once; under a stream of them, they are half a second apart, because
 each costs the same however many rows it has. Upkeep (`optimize`) runs between commits, never beside
 one, by the number of commits and idleness.
 """
