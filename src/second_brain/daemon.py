@@ -267,7 +267,7 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
             query_token=settings.server.token_in_query,
             lifespan=daemon.running,
         )
-        server = HttpServer(app, on_started=started)
+        server = HttpServer(app, on_started=started, on_stopping=daemon.memories.stop_waiting)
         asyncio.run(server.serve(sockets=[listener]))
         report.stopped()
     return 0

@@ -64,6 +64,13 @@ class VaultOffline(SecondBrainError):
     """The vault is not there at the moment (unmounted, moved, permission lost)."""
 
 
+class Stopping(SecondBrainError):
+    """The daemon is being stopped while a request still waited; nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__("The daemon is being stopped; nothing was written. Try again later.")
+
+
 class ModelUnavailable(SecondBrainError):
     """The embedding model cannot be loaded; recall works by keywords until it can."""
 

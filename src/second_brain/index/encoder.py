@@ -23,8 +23,9 @@ log = logging.getLogger(__name__)
 
 EncoderState = Literal["loading", "ready", "unavailable"]
 
-BULK = 64
-"""Texts of one call to the model in an indexing run; between two calls a stop takes effect."""
+BULK = 8
+"""Texts of one call to the model in an indexing run; between two calls a stop takes effect. More
+would not be faster: each text is run alone."""
 
 
 class Encoder:

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from second_brain.errors import EditRefused, IndexUnavailable, NoteChanged, NoteNotFound
+from second_brain.errors import (
+    EditRefused,
+    IndexUnavailable,
+    NoteChanged,
+    NoteNotFound,
+    Stopping,
+)
 from second_brain.index.rows import NoteRow
 from second_brain.index.state import State, WriteContents
 from second_brain.memory.model import Caller
@@ -58,7 +64,12 @@ class Scribe:
         self._engine = engine
         self._clock_ms = clock_ms
         self._settling = settling or Settling()
+        self._stopping = asyncio.Event()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def stop_waiting(self) -> None:
+        """From now on no write waits for its note to settle: Stopping is raised instead."""
+        self._stopping.set()
 
     def row(self, id: str) -> NoteRow:
         """The memory with this id. Raises NoteNotFound."""
@@ -288,12 +299,18 @@ class Scribe:
     async def _settled(self, row: NoteRow) -> float:
         """Wait while a note was touched moments ago; the seconds of patience that are left.
 
+        Raises Stopping.
+
         Here and not in a worker thread: those are few, and everybody else needs them.
         """
         left = self._settling.patience
         while 0 < (rest := await asyncio.to_thread(self._rest, row.path)) <= left:
-            await asyncio.sleep(rest)
-            left -= rest
+            try:
+                async with asyncio.timeout(rest):
+                    await self._stopping.wait()
+                raise Stopping
+            except TimeoutError:
+                left -= rest
         return left
 
     def _lock(self, id: str) -> asyncio.Lock:

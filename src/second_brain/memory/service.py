@@ -85,6 +85,10 @@ class MemoryService:
         """Decide on writes that a crash left unfinished; before anything else is written."""
         await asyncio.to_thread(self._scribe.recover)
 
+    def stop_waiting(self) -> None:
+        """Let writes that wait for their note to settle fail at once, with Stopping."""
+        self._scribe.stop_waiting()
+
     async def finished(self) -> None:
         """Wait until what goes on beside the answers is stored."""
         await self._recalling.finished()

@@ -15,6 +15,7 @@ from second_brain.errors import (
     NoteChanged,
     NoteNotFound,
     SecondBrainError,
+    Stopping,
     VaultOffline,
     WriteFailed,
 )
@@ -25,6 +26,7 @@ _STATUS: tuple[tuple[type[SecondBrainError], int], ...] = (
     (EditRefused, 409),
     (NoteChanged, 409),
     (VaultOffline, 503),
+    (Stopping, 503),
     (IndexUnavailable, 503),
     (ModelUnavailable, 503),
     (WriteFailed, 507),

@@ -75,6 +75,7 @@ class HttpServer(uvicorn.Server):
         *,
         shutdown_seconds: int = 5,
         on_started: Callable[[], None] | None = None,
+        on_stopping: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -92,6 +93,7 @@ class HttpServer(uvicorn.Server):
         )
         self._app = app
         self._on_started = on_started
+        self._on_stopping = on_stopping
 
     def stop(self) -> None:
         """Ask the server to end; safe from a signal handler or another thread."""
@@ -103,8 +105,11 @@ class HttpServer(uvicorn.Server):
             self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # An open event stream would hold the shutdown until its timeout.
+        # An open event stream would hold the shutdown until its timeout, and so would a request
+        # that waits for something else.
         self._app.state.stop_streaming()
+        if self._on_stopping is not None:
+            self._on_stopping()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
