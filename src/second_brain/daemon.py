@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import time
@@ -45,6 +46,7 @@ log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS = 0.3
 _RETRY_SECONDS = 60.0
+_FIRST_UPKEEP_SECONDS = 120.0
 _UPKEEP_SECONDS = 6 * 3600.0
 _DAY_MS = 86_400_000
 _MISSING_DAYS = 30
@@ -192,10 +194,16 @@ class Daemon:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _upkeep(self) -> None:
-        """Forget what has been missing for long, unused vectors, and old history."""
+        """Forget what has been missing for long, unused vectors, old history, leftover files.
+
+        First after a while: what a daemon left that was killed just now must not be mistaken for
+        the work of one that lives.
+        """
+        await asyncio.sleep(_FIRST_UPKEEP_SECONDS)
         while True:
-            await asyncio.sleep(_UPKEEP_SECONDS)
             now = clock_ms()
+            with contextlib.suppress(VaultOffline):
+                await asyncio.to_thread(self.files.sweep)
             await asyncio.to_thread(self.catalog.purge_missing, now - _MISSING_DAYS * _DAY_MS)
             await asyncio.to_thread(self.catalog.vectors.prune, now - _VECTOR_DAYS * _DAY_MS)
             await asyncio.to_thread(
@@ -203,6 +211,7 @@ class Daemon:
                 older_than=now - self.settings.history.keep_days * _DAY_MS,
                 max_bytes=_HISTORY_BYTES,
             )
+            await asyncio.sleep(_UPKEEP_SECONDS)
 
     async def _end(self) -> None:
         await self.sync.stop()
