@@ -21,6 +21,7 @@ import psutil
 from second_brain.errors import SecondBrainError
 
 _PATIENCE = 60.0
+_IDLE_CONNECTION = 5.0
 _LONGEST_INDEXING = 4 * 3600.0
 
 
@@ -39,6 +40,7 @@ class DaemonProcess:
         self._token = secrets.token_urlsafe(16)
         self._port = _free_port()
         self._process: psutil.Popen | None = None
+        self._last_used = 0.0
         self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
 
     # Life
@@ -150,6 +152,10 @@ class DaemonProcess:
         headers = {"Authorization": f"Bearer {self._token}", **headers}
         if body is not None:
             headers["Content-Type"] = "application/json"
+        now = time.monotonic()
+        if now - self._last_used > _IDLE_CONNECTION:
+            self._connection.close()  # the daemon does so with idle ones; the next is a new one
+        self._last_used = now
         self._connection.request(method, path, body, headers)
         answer = self._connection.getresponse()
         text = answer.read().decode()
