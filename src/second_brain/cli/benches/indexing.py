@@ -54,7 +54,12 @@ def measure(table: Table, place: Workspace, *, count: int, sizes: Sizes) -> None
         note="indexed once more from nothing but the vectors, less the start",
     )
     rest = (processor - idle - bare_processor) / count
-    table.add("the same as a difference", rest, "s", note="indexing less start less bare model")
+    table.add(
+        "the same as a difference",
+        rest,
+        "s",
+        note="indexing less start less bare model: as noisy as the model",
+    )
 
 
 def _passages(made: Sequence[MadeUp]) -> list[str]:
