@@ -255,3 +255,18 @@ def test_one_vault_on_two_machines_gives_the_same_ids(make_brain: Callable[..., 
             assert one.ids() == two.ids()
 
     asyncio.run(run())
+
+
+def test_a_deleted_note_replaces_nothing_any_more(brain: Brain) -> None:
+    brain.note("Old.md", "old")
+    brain.note("New.md", "new", supersedes='"[[Old]]"')
+
+    async def run() -> None:
+        async with running(brain):
+            edges, old = brain.daemon.catalog.edges, brain.ids()["Old.md"]
+            assert edges.superseded([old]) == {old}
+            (brain.vault / "New.md").unlink()
+            await brain.settle()
+            assert edges.superseded([old]) == set()
+
+    asyncio.run(run())

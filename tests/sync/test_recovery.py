@@ -134,6 +134,24 @@ def test_a_commit_that_a_power_cut_undid_is_made_again(brain: Brain) -> None:
     asyncio.run(run())
 
 
+def test_who_is_cancelled_in_the_middle_leaves_both_stores_agreeing(brain: Brain) -> None:
+    async def run() -> None:
+        async with running(brain):
+            for number in range(12):
+                brain.note(f"n{number}.md", f"walnut {number}")
+                path = f"n{number}.md"
+                task = asyncio.create_task(brain.daemon.engine.take_in([path], urgent=True))
+                await asyncio.sleep(0.003 * number)
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                held = await brain.daemon.index.chunk_counts()
+                assert held.keys() == set(brain.ids().values())
+            await brain.settle()
+            await assert_like_fresh(brain, brain.data.with_name("fresh"))
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("what", ["data", "_versions", "everything"])
 @pytest.mark.parametrize("when", ["stopped", "running"])
 def test_a_damaged_index_is_built_anew_by_itself(brain: Brain, what: str, when: str) -> None:

@@ -98,7 +98,7 @@ def test_a_slow_save_in_place_never_drops_the_note(brain: Brain) -> None:
 def test_a_note_that_is_saved_without_end_is_followed_all_the_same(
     brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("second_brain.sync.sync._LONGEST_SAVE", 3.0)
+    monkeypatch.setattr("second_brain.sync.intake._LONGEST_SAVE", 3.0)
     brain.note("Log.md", "line")
 
     async def run() -> None:

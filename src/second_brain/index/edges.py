@@ -96,7 +96,11 @@ class EdgeStore:
 
     def superseded(self, ids: Iterable[str]) -> set[str]:
         """Those of the memories that another memory replaces."""
-        found = self._gather("WHERE type = 'supersedes' AND target_id IN ({marks})", ids)
+        found = self._gather(
+            "WHERE type = 'supersedes' AND target_id IN ({marks}) AND source_id IN"
+            " (SELECT id FROM notes WHERE is_memory AND missing_since IS NULL)",
+            ids,
+        )
         return {edge.target_id for edge in found if edge.target_id is not None}
 
     def by_key(self, keys: Iterable[str], *, unresolved_only: bool = False) -> list[EdgeRow]:

@@ -10,18 +10,18 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from second_brain.errors import IndexUnavailable, SecondBrainError, VaultOffline
 from second_brain.index.rows import NoteRow, Stamp
-from second_brain.sync.comparing import changed_paths, in_order, slices, sort_missing
+from second_brain.sync.comparing import changed_paths, in_order, sort_missing
 from second_brain.sync.engine import SLICE, Engine
 from second_brain.sync.filling import Filling
 from second_brain.sync.holding import Holding
-from second_brain.sync.reading import QUIET_SECONDS
+from second_brain.sync.intake import Intake
 from second_brain.vault.files import FileStamp
-from second_brain.vault.scan import left_out, scan
+from second_brain.vault.scan import scan
 from second_brain.vault.settle import Due
 from second_brain.vault.watch import Watcher
 
@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 _CHECK_SECONDS = 3.0
 _CLOCK_JUMP = 30.0
 _LONGEST_RETRY = 60.0
-_LONGEST_SAVE = 10.0
 _KEEP_UP_SECONDS = 0.3
 
 Progress = Callable[[int, int], None]
@@ -53,6 +52,7 @@ class Sync:
         self.engine = engine
         self.filling = Filling(engine)
         self.holding = Holding(engine, root, clock)
+        self._intake = Intake(engine, root, clock)
         self.root = root
         self.scanning = False
         self.progress = (0, 0)
@@ -69,8 +69,6 @@ class Sync:
         self._tending = threading.Lock()
         self._watched = self._root_lost = self._stopped = False
         self._task: asyncio.Task[None] | None = None
-        self._later: dict[str, float] = {}
-        self._waiting_since: dict[str, float] = {}
         self._stash = Due()
         self._rescan_at = 0.0
         self._damaged = False
@@ -227,7 +225,7 @@ class Sync:
     async def _take_in_found(self, paths: Sequence[str]) -> None:
         """Take in what a scan found; it may have overtaken the events of a move."""
         moved = {target: source for source, target in self._stash.moved}
-        await self._take_in(paths, {**self._watcher.moves(), **moved})
+        await self._intake.take_in(paths, {**self._watcher.moves(), **moved})
 
     async def _take_in_all(self, parts: Sequence[Sequence[str]]) -> None:
         total = sum(map(len, parts))
@@ -249,7 +247,7 @@ class Sync:
             moved = {target: source for source, target in due.moved}
             due.deleted |= set(moved.values())
             try:
-                due.deleted |= await self._take_in_reported(
+                due.deleted |= await self._intake.reported(
                     [*moved, *due.changed], moved, urgent=True
                 )
             except (SecondBrainError, OSError) as error:
@@ -276,66 +274,12 @@ class Sync:
         moved = {target: source for source, target in due.moved}
         paths = [*moved, *sorted(due.changed - moved.keys())]
         lost = {*due.deleted, *moved.values()}
-        lost |= await self._take_in_reported(paths, moved)
+        lost |= await self._intake.reported(paths, moved)
         if due.subtrees:
             lost |= set(await self._compare_folders(_outermost(due.subtrees)))
         # Only now: what is gone from one folder may have turned up in another.
         if lost:
             await self._lose(lost, whole=False)
-
-    async def _take_in_reported(
-        self, paths: Iterable[str], moved: Mapping[str, str], *, urgent: bool = False
-    ) -> set[str]:
-        """Take in what events tell of, as a scan would; the paths without a file."""
-        rule = self.engine.rule
-        if not self.engine.files.online():
-            raise VaultOffline(f"The vault {self.root} is not there at the moment.")
-
-        def sort() -> tuple[list[str], list[str]]:
-            allowed: list[str] = []
-            excluded: list[str] = []
-            for path in paths:
-                out = left_out(self.root, path, rule.path_reason, rule.folder_reason)
-                (allowed if out is None else excluded).append(path)
-            return allowed, excluded
-
-        allowed, excluded = await asyncio.to_thread(sort)
-        if excluded:
-            await self.engine.drop(excluded, left_out=True)
-        gone: set[str] = set()
-        for part in slices(allowed, {}, SLICE):
-            gone |= await self._take_in(part, moved, urgent=urgent)
-        return gone
-
-    async def _take_in(
-        self, paths: Sequence[str], moved: Mapping[str, str] | None = None, *, urgent: bool = False
-    ) -> frozenset[str]:
-        """Take in some files; those in the middle of a save later, those forever in it as they are.
-
-        Returns the paths without a file.
-        """
-        now = self._clock()
-        endless = [p for p in paths if now - self._waiting_since.get(p, now) >= _LONGEST_SAVE]
-        first = [path for path in paths if path not in endless]
-        taken = await self.engine.take_in(first, moved=moved, urgent=urgent)
-        later, gone = taken.later, taken.gone
-        if endless:
-            taken = await self.engine.take_in(endless, moved=moved, urgent=urgent, finished=True)
-            later, gone = later | taken.later, gone | taken.gone
-        for path in paths:
-            if path in later:
-                self._waiting_since.setdefault(path, now)
-                self._later.setdefault(path, now + QUIET_SECONDS)
-            else:
-                self._waiting_since.pop(path, None)
-        return gone
-
-    def _take_postponed(self) -> set[str]:
-        now = self._clock()
-        ripe = {path for path, due in self._later.items() if due <= now}
-        for path in ripe:
-            del self._later[path]
-        return ripe
 
     # The loop
 
@@ -382,7 +326,7 @@ class Sync:
             await self.scan()
         due, self._stash = self._stash, Due()
         _merge(due, self._watcher.poll())
-        due.changed |= self._take_postponed()
+        due.changed |= self._intake.postponed()
         if due:
             await self._handle(due)
         while await self.filling.embed_missing():
@@ -431,16 +375,14 @@ class Sync:
 
     def _waiting(self) -> float:
         """Seconds until there is something to do."""
-        now = self._clock()
-        times = [self._rescan_at - now, *(at - now for at in self._later.values())]
-        reported = self._watcher.next_due()
-        if reported is not None:
-            times.append(reported)
-        return 0.0 if self._stash else min(times)
+        times = (self._intake.next_due(), self._watcher.next_due())
+        rescan = self._rescan_at - self._clock()
+        return 0.0 if self._stash else min([rescan, *(t for t in times if t is not None)])
 
     async def _sleep(self) -> None:
         wait = max(0.0, min(_CHECK_SECONDS, self._waiting()))
-        pending = self._later or self._stash or self._watcher.next_due() is not None
+        times = (self._intake.next_due(), self._watcher.next_due())
+        pending = self._stash or any(time is not None for time in times)
         if not pending and not self._damaged and not self._failures and wait > 0:
             self._idle.set()
         try:
