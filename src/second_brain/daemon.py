@@ -16,7 +16,7 @@ from pathlib import Path
 
 from second_brain import __version__
 from second_brain.config import Settings
-from second_brain.errors import IndexUnavailable, SettingsError
+from second_brain.errors import IndexUnavailable, SettingsError, VaultOffline
 from second_brain.imports import collector_paused
 from second_brain.index.catalog import Catalog
 from second_brain.index.embedding import Embedder, available_models, load_model
