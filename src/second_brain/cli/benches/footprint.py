@@ -10,6 +10,7 @@ from second_brain.cli.benches.made_up import SHORT
 from second_brain.cli.benches.process import DaemonProcess, disk_use
 from second_brain.cli.benches.table import Table
 from second_brain.cli.benches.workspace import Bed, Workspace
+from second_brain.index.lance import RETENTION
 
 _MEMORY_MB = 600.0
 _IDLE_PERCENT = 1.0
@@ -78,6 +79,11 @@ def _edits(table: Table, bed: Bed, daemon: DaemonProcess, edits: int, batch: int
         f"{rounds * batch:,} edits through the watcher, {batch} notes saved at a time, in "
         f"{minutes:.1f} minutes and {seen[-1].commits:,} commits of the index; the texts swap "
         "between two versions, whose vectors are known after the first rounds"
+    )
+    kept = RETENTION.total_seconds() / 60
+    table.context.append(
+        f"the index keeps what was replaced for {kept:.0f} minutes on disk: files and disk cannot "
+        "be flat in a run that is not much longer"
     )
     for label, unit, values in (
         ("memory", "MB", [use.rss for use in seen]),
