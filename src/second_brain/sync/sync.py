@@ -277,8 +277,9 @@ class Sync:
         lost |= await self._intake.reported(paths, moved)
         if due.subtrees:
             lost |= set(await self._compare_folders(_outermost(due.subtrees)))
-        # Only now: what is gone from one folder may have turned up in another.
-        if lost:
+        # Only now: what is gone from one folder may have turned up in another, and what was held
+        # back may be there again.
+        if lost or self.held:
             await self._lose(lost, whole=False)
 
     # The loop
