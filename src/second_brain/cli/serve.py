@@ -30,9 +30,11 @@ def serve(ctx: click.Context, settings: Settings) -> None:
     """
     validate(settings)
     logs.configure(settings.log.level)
+    from second_brain.allocator import return_memory_early
     from second_brain.cli.console import Console, stdio_command
     from second_brain.imports import collector_paused
 
+    return_memory_early()
     with collector_paused():
         from second_brain.daemon import run_daemon
 

@@ -1,0 +1,25 @@
+"""Keeps the C library from hoarding memory: a daemon of many threads that runs for weeks."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+
+_M_TRIM_THRESHOLD = -1
+_M_ARENA_MAX = -8
+_ARENAS = 2
+_KEEP_FREE = 128 * 1024
+
+
+def return_memory_early() -> None:
+    """Use few arenas and give free memory back at once; call it before threads are started.
+
+    With glibc's defaults each thread that LanceDB or the model's runtime starts may keep an arena,
+    and what is free at the end of one stays resident: a quarter more memory after a start, half as
+    much again after thousands of edits. Other C libraries do not have the settings.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    mallopt = ctypes.CDLL(None).mallopt
+    mallopt(_M_ARENA_MAX, _ARENAS)
+    mallopt(_M_TRIM_THRESHOLD, _KEEP_FREE)
