@@ -35,10 +35,15 @@ class EditRefused(SecondBrainError):
 
 
 class NoteChanged(SecondBrainError):
-    """The file changed on disk since it was read; nothing was written."""
+    """The file changed on disk since it was read; nothing was written.
 
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was changed meanwhile; nothing was written. Try again.")
+    `message` says it, and what to do, where trying again is not the answer.
+    """
+
+    def __init__(self, path: str, message: str | None = None) -> None:
+        super().__init__(
+            message or f"{path} was changed meanwhile; nothing was written. Try again."
+        )
         self.path = path
 
 

@@ -140,7 +140,7 @@ def test_undo_of_forget_when_another_note_has_the_name_now(brain: Brain) -> None
 
 
 @pytest.mark.parametrize("step", ["edit", "remember"])
-def test_undo_is_refused_when_the_file_changed_since(brain: Brain, step: str) -> None:
+def test_undo_is_refused_when_the_users_words_would_go(brain: Brain, step: str) -> None:
     id, path = brain.remembered(f"The chronometer gains two seconds, {step}.")
     if step == "edit":
         brain.run(brain.memories.append(id, "It was cleaned."))
@@ -148,13 +148,106 @@ def test_undo_is_refused_when_the_file_changed_since(brain: Brain, step: str) ->
     changed = brain.bytes(path) + b"\nThe user's own words."
     brain.path(path).write_bytes(changed)
     for _ in range(2):  # whether or not the change was read already
-        with pytest.raises(NoteChanged) as caught:
+        with pytest.raises(NoteChanged, match="throw that away; nothing was changed") as caught:
             undo(brain, n)
         assert caught.value.path == path
         assert brain.bytes(path) == changed
         brain.take_in(path)
     assert last(brain, id).n == n
     assert not last(brain, id).undone
+
+
+@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize("name", ["append", "status", "link", "update"])
+def test_undo_keeps_what_the_user_changed_elsewhere(brain: Brain, name: str, seen: bool) -> None:
+    path = f"Undo/Merge {name} {seen}.md"
+    old = USERS.replace(b"---\nThe mast", b"---\n# Rig\r\n\r\nThe mast")
+    id = brain.note(path, old)
+    other, _ = brain.remembered(f"The rig was tuned in spring; {name}, {seen}.")
+    memories = brain.memories
+    works: dict[str, Coroutine[Any, Any, object]] = {
+        "append": memories.append(id, "And varnished."),
+        "status": memories.set_status(id, "canonical"),
+        "link": memories.link(id, other, "supersedes"),
+        "update": memories.update(id, old.split(b"---\n")[2].decode().replace("on deck", "below")),
+    }
+    work = works.pop(name)
+    for unused in works.values():
+        unused.close()
+    brain.run(work)
+    n = last(brain, id).n
+
+    def users(data: bytes) -> bytes:
+        return data.replace(b"# Rig", b"# Rig of 2026")
+
+    brain.write(path, users(brain.bytes(path)))
+    if seen:
+        brain.take_in(path)
+    record = undo(brain, n)
+    assert (record.path, record.undone) == (path, True)
+    assert brain.bytes(path) == users(old)
+    assert brain.run(memories.get(id)).content == users(old).split(b"---\n")[2].decode()
+    undo(brain, last(brain, id).n)
+    assert brain.bytes(path) != users(old)
+    assert b"# Rig of 2026" in brain.bytes(path), "the undoing is taken back, the user's edit stays"
+
+
+def test_a_note_that_was_renamed_and_edited_is_undone_where_it_is_now(brain: Brain) -> None:
+    id, path = brain.remembered("The davits are rusty.\n\nThey hold the dinghy.\n")
+    before = brain.bytes(path)
+    brain.run(brain.memories.append(id, "Painted in May."))
+    n = last(brain, id).n
+    moved = "Moved/Davits.md"
+    brain.path("Moved").mkdir(exist_ok=True)
+    brain.path(path).rename(brain.path(moved))
+    brain.scan()
+    brain.write(moved, brain.bytes(moved).replace(b"rusty", b"galvanised"))
+    assert undo(brain, n).path == moved
+    assert brain.bytes(moved) == before.replace(b"rusty", b"galvanised")
+    assert not brain.path(path).exists()
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_undo_of_an_edit_of_a_note_that_is_gone(brain: Brain, seen: bool) -> None:
+    id, path = brain.remembered(f"The tender is inflatable, {seen}.")
+    brain.run(brain.memories.append(id, "It leaks."))
+    n = last(brain, id).n
+    brain.path(path).unlink()
+    if seen:
+        brain.run(brain.daemon.engine.drop([path]))
+    with pytest.raises(NoteChanged, match="not there any more"):
+        undo(brain, n)
+    assert not brain.path(path).exists()
+
+
+def test_undo_never_writes_into_another_note_that_took_the_place(brain: Brain) -> None:
+    id, path = brain.remembered("The awning is blue.", title="Awning")
+    brain.run(brain.memories.append(id, "It was sewn in Lorient."))
+    n = last(brain, id).n
+    brain.run(brain.memories.forget(id))
+    copy = brain.bytes(f".trash/{path}").replace(id.encode(), b"another-awning")
+    brain.note(path, copy)
+    assert brain.id(path) != id
+    with pytest.raises(NoteChanged, match="Another note"):
+        undo(brain, n)
+    assert brain.bytes(path) == copy
+
+
+def test_of_two_that_undo_one_write_at_once_one_is_told(brain: Brain) -> None:
+    id, path = brain.remembered("The horn is loud.")
+    before = brain.bytes(path)
+    brain.run(brain.memories.append(id, "Really."))
+    n = last(brain, id).n
+
+    async def attempt() -> str:
+        try:
+            await brain.memories.undo(n, caller=AGENT)
+        except EditRefused as error:
+            return error.reason
+        return "done"
+
+    assert sorted(brain.together(attempt(), attempt())) == ["done", f"write {n} is already undone"]
+    assert brain.bytes(path) == before
 
 
 def test_an_undo_can_be_undone(brain: Brain) -> None:

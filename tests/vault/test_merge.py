@@ -106,24 +106,18 @@ def test_changes_that_are_too_long_to_compare_are_refused() -> None:
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d", "", "x y"]), max_size=8)
 
 
-@given(
-    head=LINES, old=LINES, new=LINES, tail=LINES, mine=LINES, eol=st.sampled_from(["\n", "\r\n"])
-)
+@given(around=st.tuples(LINES, LINES), change=st.tuples(LINES, LINES), mine=LINES)
 def test_two_changes_with_text_between_them_come_apart(
-    head: list[str], old: list[str], new: list[str], tail: list[str], mine: list[str], eol: str
+    around: tuple[list[str], list[str]], change: tuple[list[str], list[str]], mine: list[str]
 ) -> None:
-    """The lines around are unique, so nothing is in doubt, whatever the changes are."""
-    fence = ["-- one --", "-- two --", "-- three --"]
+    """The lines around them occur once, so nothing is in doubt, whatever the changes are."""
 
     def note(middle: list[str], end: list[str]) -> bytes:
-        lines = [*head, fence[0], *middle, fence[1], *tail, fence[2], *end]
-        return "".join(line + eol for line in lines).encode()
+        lines = [*around[0], "- 1 -", *middle, "- 2 -", *around[1], "- 3 -", "end", *end]
+        return "".join(f"{line}\r\n" for line in lines).encode()
 
-    before, after = note(old, ["end"]), note(new, ["end"])
-    now, wanted = (
-        note(new, ["end", fence[0][::-1], *mine]),
-        note(old, ["end", fence[0][::-1], *mine]),
-    )
+    before, after = (note(text, []) for text in change)
+    wanted, now = (note(text, ["- 4 -", *mine]) for text in change)
     assert without_change(before, after, now) == wanted
 
 

@@ -16,12 +16,12 @@ from weakref import WeakValueDictionary
 from second_brain.errors import (
     EditRefused,
     IndexUnavailable,
-    NoteChanged,
     NoteNotFound,
     Stopping,
 )
 from second_brain.index.rows import NoteRow
-from second_brain.index.state import State, WriteContents
+from second_brain.index.state import State, WriteContents, WriteRow
+from second_brain.memory import undoing
 from second_brain.memory.model import Caller
 from second_brain.sync.engine import Engine
 from second_brain.vault.files import VaultFiles, digest
@@ -115,9 +115,17 @@ class Scribe:
         NoteChanged if somebody goes on writing, WriteFailed, VaultOffline.
         """
         async with self._lock(id):
-            patience = await self._settled(self.row(id))
+            patience = await self._settled(self.row(id).path)
             row = self.row(id)
-            changed = await asyncio.to_thread(self._edit, row, change, caller, summary, patience)
+            changed = await asyncio.to_thread(
+                self._edit,
+                id,
+                row.path,
+                change,
+                caller=caller,
+                summary=summary,
+                patience=patience,
+            )
             if changed:
                 await self._take_in([row.path])
             return changed
@@ -142,20 +150,18 @@ class Scribe:
             return trashed
 
     async def undo(self, n: int, *, caller: Caller) -> WriteContents:
-        """Take one write back. Raises NoteChanged when the file was changed since.
+        """Take one write back: what it made goes, what it took away comes back, and no more.
 
-        What the write made is taken away, what it took away comes back; the undoing is a write
-        of its own in the history.
+        A file that was changed since is merged where the two changes are apart; NoteChanged if
+        they are not, saying what to do. EditRefused for a write that is undone already or unknown.
+        The undoing is a write of its own in the history.
         """
-        contents = await asyncio.to_thread(self._state.contents, n)
-        if contents is None or contents.row.state != "done":
-            state = "already undone" if contents is not None else "not in the history"
-            raise EditRefused(f"Write {n}", f"it is {state}")
-        write = contents.row
-        async with self._lock(write.id):
-            row = self._engine.catalog.by_id(write.id)
-            path = row.path if row is not None else write.path
-            await asyncio.to_thread(self._undo, contents, path, caller)
+        contents = await asyncio.to_thread(self._undoable, n)
+        async with self._lock(contents.row.id):
+            path = self._place(contents.row)
+            patience = await self._settled(path)
+            contents, path = self._undoable(n), self._place(contents.row)
+            await asyncio.to_thread(self._undo, contents, path, caller, patience)
             await self._take_in([path])
             await self._engine.drop([path])
         return contents
@@ -180,7 +186,14 @@ class Scribe:
         return f"Memory {id[:8]}" if kept_out else name
 
     def _edit(
-        self, row: NoteRow, change: Change, caller: Caller, summary: str, patience: float
+        self,
+        id: str,
+        path: str,
+        change: Change,
+        *,
+        caller: Caller,
+        summary: str,
+        patience: float,
     ) -> bool:
         begun: list[int] = []
 
@@ -190,22 +203,18 @@ class Scribe:
             try:
                 after = change(data)
             except EditRefused as error:
-                raise EditRefused(row.path, error.reason) from None
+                raise EditRefused(path, error.reason) from None
             if after != data:
-                begun.append(
-                    self._begin(row.id, row.path, caller, summary, before=data, after=after)
-                )
+                begun.append(self._begin(id, path, caller, summary, before=data, after=after))
             return after
 
         try:
-            edited = self._files.edit(
-                row.path, journalled, quiet=self._quiet(row.path), deadline=patience
-            )
+            edited = self._files.edit(path, journalled, quiet=self._quiet(path), deadline=patience)
         except BaseException as error:
             while begun:
                 self._state.abandon_write(begun.pop())
             if isinstance(error, FileNotFoundError):
-                raise NoteNotFound(row.id) from None
+                raise NoteNotFound(id) from None
             raise
         if edited.changed:
             after = edited.after
@@ -222,31 +231,59 @@ class Scribe:
         except FileNotFoundError:
             return 0.0
 
-    def _undo(self, contents: WriteContents, path: str, caller: Caller) -> None:
+    def _undoable(self, n: int) -> WriteContents:
+        contents = self._state.contents(n)
+        if contents is None or contents.row.state == "pending":
+            raise EditRefused(f"Write {n}", "it is not in the history")
+        if contents.row.state == "undone":
+            raise EditRefused(contents.row.path, f"write {n} is already undone")
+        return contents
+
+    def _place(self, write: WriteRow) -> str:
+        """Where the note of a write is now, or was when it was last seen."""
+        row = self._engine.catalog.by_id(write.id)
+        if row is not None:
+            return row.path
+        other = self._engine.catalog.by_path(write.path)
+        if other is not None and other.missing_since is None:
+            raise undoing.place_taken(write.path)
+        return write.path
+
+    def _undo(self, contents: WriteContents, path: str, caller: Caller, patience: float) -> None:
         write = contents.row
         summary = f"undo of {write.n}: {write.summary}"
+        if contents.before is not None and contents.after is not None:
+            change = undoing.taking_back(contents, path)
+            try:
+                self._edit(
+                    write.id, path, change, caller=caller, summary=summary, patience=patience
+                )
+            except NoteNotFound:
+                raise undoing.gone(contents, path) from None
+        else:
+            self._undo_whole(contents, path, caller, summary)
+        self._state.mark_undone(write.n)
+
+    def _undo_whole(self, contents: WriteContents, path: str, caller: Caller, summary: str) -> None:
+        """Take back a write that made the file, or moved it to the trash."""
+        write, before = contents.row, contents.before
         try:
             now: bytes | None = self._files.read(path).data
         except FileNotFoundError:
             now = None
-        if now != contents.after:
-            raise NoteChanged(path)
-        n = self._begin(write.id, path, caller, summary, before=now, after=contents.before)
+        undoing.require_unchanged(contents, path, now)
+        n = self._begin(write.id, path, caller, summary, before=now, after=before)
         trashed: str | None = None
-        if contents.before is None:
+        if before is None:
             trashed = self._attempt(n, lambda: self._files.trash(path))
-        elif now is None:
-            self._attempt(n, lambda: self._restore(write.trash_path, path, contents.before or b""))
         else:
-            self._attempt(n, lambda: self._files.replace(path, contents.before or b"", digest(now)))
-        after = contents.before
+            self._attempt(n, lambda: self._restore(write.trash_path, path, before))
         self._state.finish_write(
             n,
-            after=after,
-            after_hash=digest(after) if after is not None else None,
+            after=before,
+            after_hash=digest(before) if before is not None else None,
             trash_path=trashed,
         )
-        self._state.mark_undone(write.n)
 
     def _restore(self, trashed: str | None, path: str, data: bytes) -> None:
         """Bring a note back out of the trash, or write it anew if the trash was emptied."""
@@ -296,7 +333,7 @@ class Scribe:
 
     # On the loop
 
-    async def _settled(self, row: NoteRow) -> float:
+    async def _settled(self, path: str) -> float:
         """Wait while a note was touched moments ago; the seconds of patience that are left.
 
         Raises Stopping.
@@ -304,7 +341,7 @@ class Scribe:
         Here and not in a worker thread: those are few, and everybody else needs them.
         """
         left = self._settling.patience
-        while 0 < (rest := await asyncio.to_thread(self._rest, row.path)) <= left:
+        while 0 < (rest := await asyncio.to_thread(self._rest, path)) <= left:
             try:
                 async with asyncio.timeout(rest):
                     await self._stopping.wait()
