@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ import httpx2
 
 T = TypeVar("T")
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "vault"
 TOKEN = "test-token-of-the-end-to-end-suite"
 
 
@@ -26,7 +28,7 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def eventually(check: Callable[[], T], *, within: float = 10.0, every: float = 0.05) -> T:
+def eventually(check: Callable[[], T | None], *, within: float = 10.0, every: float = 0.05) -> T:
     """The first truthy value of `check`; fails with its last value or error after `within` s."""
     deadline = time.monotonic() + within
     last: object = None
@@ -34,34 +36,50 @@ def eventually(check: Callable[[], T], *, within: float = 10.0, every: float = 0
         try:
             last = check()
             if last:
-                return last  # type: ignore[return-value]
+                return last
         except (AssertionError, httpx2.HTTPError, OSError) as error:
             last = error
         time.sleep(every)
     raise AssertionError(f"not within {within} s; last: {last!r}")
 
 
+def clean_environment() -> dict[str, str]:
+    """This process's environment without any setting of ours."""
+    return {name: value for name, value in os.environ.items() if "SECOND_BRAIN_" not in name}
+
+
 class DaemonProcess:
     """`brain serve` on `vault`, with its own data directory; restartable on the same port."""
 
-    def __init__(self, vault: Path, data: Path, model_dir: Path, *flags: str) -> None:
+    def __init__(
+        self,
+        vault: Path,
+        data: Path,
+        model_dir: Path,
+        *flags: str,
+        preexec: Callable[[], None] | None = None,
+    ) -> None:
         self.vault = vault
         self.data = data
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.flags = flags
+        self.preexec = preexec
+        self.config = data.with_name(f"{data.name}.toml")
+        self.config.touch()
         self.env = {
-            **os.environ,
+            **clean_environment(),
             "SECOND_BRAIN_AUTH_TOKEN": TOKEN,
             "SECOND_BRAIN_MODEL_DIR": str(model_dir),
-            "SECOND_BRAIN_CONFIG": str(data / "no-config.toml"),
+            "SECOND_BRAIN_CONFIG": str(self.config),
         }
-        self.env.pop("SECOND_BRAIN_VAULT", None)
-        (data / "no-config.toml").touch()
         self.process: subprocess.Popen[bytes] | None = None
-        self.log = data / "serve.log"
+        self.log = data.with_name(f"{data.name}.log")
         self.http = httpx2.Client(
-            base_url=self.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            timeout=60,
+            trust_env=False,
         )
 
     def command(self) -> list[str]:
@@ -82,7 +100,12 @@ class DaemonProcess:
     def start(self, *, wait: bool = True) -> DaemonProcess:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command(), stdout=log, stderr=log, env=self.env, stdin=subprocess.DEVNULL
+                self.command(),
+                stdout=log,
+                stderr=log,
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=self.preexec,  # noqa: PLW1509 - nothing but a system call
             )
         if wait:
             self.wait_up()
@@ -105,7 +128,7 @@ class DaemonProcess:
             done = health["embedding"]["state"] == "ready" and health["index"]["pending"] == 0
             return health if done and not health["index"]["scanning"] else None
 
-        return eventually(ready, within=within)
+        return eventually(ready, within=within, every=0.2)
 
     def stop(self) -> int:
         assert self.process is not None
@@ -129,20 +152,30 @@ class DaemonProcess:
 
     # requests
 
+    def crashes(self) -> str:
+        """The log from the first traceback on; empty if there is none."""
+        found = self.log.read_text("utf-8", "replace") if self.log.exists() else ""
+        place = found.find("Traceback")
+        return found[max(0, place - 300) :][:5000] if place >= 0 else ""
+
+    def wait_scanned(self, within: float = 60.0) -> None:
+        """Until the vault has been compared once; the model may still be loading."""
+        eventually(lambda: not self.health()["index"]["scanning"], within=within)
+
     def health(self) -> dict[str, Any]:
         return dict(self.http.get("/health").json())
 
-    def get(self, path: str, **params: object) -> Any:
+    def get(self, path: str, /, **params: str | float | None) -> Any:
         response = self.http.get(path, params={k: v for k, v in params.items() if v is not None})
         assert response.status_code == 200, (response.status_code, response.text)
         return response.json()
 
-    def post(self, path: str, **body: object) -> Any:
+    def post(self, path: str, /, **body: object) -> Any:
         response = self.http.post(path, json=body)
         assert response.status_code == 200, (response.status_code, response.text)
         return response.json()
 
-    def recall(self, query: str, **params: object) -> list[dict[str, Any]]:
+    def recall(self, query: str, **params: str | float | None) -> list[dict[str, Any]]:
         return list(self.get("/recall", query=query, **params)["results"])
 
     def note(self, path: str) -> dict[str, Any] | None:
@@ -174,6 +207,36 @@ class DaemonProcess:
             if file.is_file() and not file.is_symlink()
         }
 
+    def body(self, path: str) -> str:
+        """A note's text below its properties."""
+        return body_of((self.vault / path).read_bytes())
 
-def read_json_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+    def markdown_files(self) -> set[str]:
+        """Vault-relative paths of the notes that Obsidian shows."""
+        return {
+            path
+            for path in self.bytes_of_vault()
+            if path.endswith(".md") and not any(part[0] == "." for part in path.split("/"))
+        }
+
+
+def body_of(data: bytes) -> str:
+    found = re.match(r"\ufeff?---\r?\n.*?\n---[ \t]*(?:\r?\n|\Z)", data.decode(), re.DOTALL)
+    return data.decode()[found.end() if found else 0 :]
+
+
+MakeDaemon = Callable[..., DaemonProcess]
+
+
+def age(folder: Path, seconds: float = 3600.0) -> None:
+    """Make every file look as if nobody had touched it for a while, as in a vault at rest."""
+    then = time.time() - seconds
+    for file in folder.rglob("*"):
+        if file.is_file() and not file.is_symlink():
+            os.utime(file, (then, then))
+
+
+def copy_examples(target: Path) -> Path:
+    shutil.copytree(EXAMPLES, target)
+    age(target)
+    return target
