@@ -6,13 +6,15 @@ import ctypes
 import platform
 
 _M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 _ARENAS = 2
-_KEEP_FREE = 128 * 1024
+_KEEP_FREE = 16 << 20
+"""Bytes: enough for the buffers of a search, which would else be mapped anew for each."""
 
 
 def return_memory_early() -> None:
-    """Use few arenas and give free memory back at once; call it before threads are started.
+    """Use few arenas and keep little free; call it before threads are started.
 
     With glibc's defaults each thread that LanceDB or the model's runtime starts may keep an arena,
     and what is free at the end of one stays resident: a quarter more memory after a start, half as
@@ -23,3 +25,4 @@ def return_memory_early() -> None:
     mallopt = ctypes.CDLL(None).mallopt
     mallopt(_M_ARENA_MAX, _ARENAS)
     mallopt(_M_TRIM_THRESHOLD, _KEEP_FREE)
+    mallopt(_M_MMAP_THRESHOLD, _KEEP_FREE)
