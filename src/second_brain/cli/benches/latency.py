@@ -38,7 +38,9 @@ def _measure_size(table: Table, bed: Bed, daemon: DaemonProcess, count: int, que
     plain = _times(daemon, asked)
     processor = 1000 * (daemon.cpu_seconds() - before) / len(plain)
     table.add_times(f"recall, {count:,} notes", plain, _TARGETS_MS.get(count), ms=True)
-    table.add(f"recall, {count:,} notes, processor", processor, "ms", note="moves less with the load")
+    table.add(
+        f"recall, {count:,} notes, processor", processor, "ms", note="moves less with the load"
+    )
     tags = itertools.cycle(TAGS)
     tagged = [t for q in asked for t in _times(daemon, [q], tag=next(tags))]
     table.add_times(f"recall within a tag, {count:,} notes", tagged, ms=True)
