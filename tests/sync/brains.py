@@ -106,6 +106,7 @@ class Brain:
     watch: bool = False
     sync: SyncSettings = field(default_factory=SyncSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
+    settling: Settling = field(default_factory=lambda: Settling(user=0.0, own=0.0, patience=5.0))
     daemon: Daemon = field(init=False)
     changes: list[Change] = field(default_factory=list)
     _running: AsyncExitStack | None = None
@@ -129,18 +130,23 @@ class Brain:
             self.settings,
             folder,
             report=Silent(),
-            settling=Settling(user=0.0, own=0.0, patience=5.0),
+            settling=self.settling,
             watch=self.watch,
         )
         self.changes = []
         self.daemon.engine.on_change = self.changes.append
-        self._running = AsyncExitStack()
-        await self._running.enter_async_context(self.daemon.running())
+        running = AsyncExitStack()
+        await running.enter_async_context(self.daemon.running())
+        self._running = running
 
     async def stop(self) -> None:
         running, self._running = self._running, None
         if running is not None:
             await running.aclose()
+
+    @property
+    def is_running(self) -> bool:
+        return self._running is not None
 
     async def restart(self) -> None:
         await self.stop()
