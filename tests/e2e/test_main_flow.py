@@ -236,7 +236,8 @@ class TestWriting:
         assert found is not None
         assert found["status"] == "skipped"
         file.write_bytes(before)
-        eventually(lambda: daemon.recall("sourdough")[0]["path"] == "Cooking/Sourdough.md")
+        question = "My sourdough starter smells of nail varnish, is it dead?"
+        eventually(lambda: daemon.recall(question)[0]["path"] == "Cooking/Sourdough.md")
 
     def test_status_is_a_property_of_the_note(self, daemon: DaemonProcess) -> None:
         id, file = remember(daemon, "The autopilot drifts two degrees to port in a swell.")

@@ -106,13 +106,13 @@ class TestEnd:
         """Indexing, loading the model, a client's stream and a write that waits: all at once."""
         many = tmp_path / "many"
         many.mkdir()
-        for n in range(150):
-            text = f"{TAGGED}# Note {n}\n\n" + f"Sentence {n} of the note on topic {n}. " * 40
+        for n in range(240):
+            text = f"{TAGGED}# Note {n}\n\n" + f"Sentence {n} of the note on topic {n}. " * 6
             (many / f"Note {n}.md").write_text(text)
         before = {file.name: file.read_bytes() for file in many.iterdir()}
         daemon = make_daemon(many)
         daemon.start()
-        eventually(lambda: daemon.get("/count")["count"] > 20, within=60)
+        eventually(lambda: daemon.get("/count")["count"] > 20, within=60, every=0.01)
         entry = daemon.get("/list", n=1)[0]
         (many / Path(entry["path"]).name).touch()
         request = b'{"id": "%s", "addition": "x"}' % entry["id"].encode()
@@ -138,7 +138,7 @@ class TestEnd:
         assert list(daemon.data.rglob("daemon.json")) == []
         daemon.start()
         daemon.wait_scanned()
-        assert daemon.get("/count")["count"] == 150
+        assert daemon.get("/count")["count"] == 240
 
     def test_a_second_signal_is_no_trouble(self, make_daemon: MakeDaemon, vault: Path) -> None:
         daemon = make_daemon(vault).start()
@@ -266,6 +266,7 @@ class TestTwoDaemons:
         first, second = make_daemon(vault).start(), make_daemon(other)
         second.data = first.data
         second.start()
+        first.wait_scanned()
         first.post("/capture", content="Only in the first.")
         assert (first.get("/count")["count"], second.get("/count")["count"]) == (2, 0)
 
