@@ -51,7 +51,6 @@ _UPKEEP_SECONDS = 6 * 3600.0
 _DAY_MS = 86_400_000
 _MISSING_DAYS = 30
 _VECTOR_DAYS = 30
-_HISTORY_BYTES = 512 * 1024 * 1024
 
 
 def clock_ms() -> int:
@@ -201,17 +200,19 @@ class Daemon:
         """
         await asyncio.sleep(_FIRST_UPKEEP_SECONDS)
         while True:
-            now = clock_ms()
-            with contextlib.suppress(VaultOffline):
-                await asyncio.to_thread(self.files.sweep)
-            await asyncio.to_thread(self.catalog.purge_missing, now - _MISSING_DAYS * _DAY_MS)
-            await asyncio.to_thread(self.catalog.vectors.prune, now - _VECTOR_DAYS * _DAY_MS)
-            await asyncio.to_thread(
-                self.state.prune_history,
-                older_than=now - self.settings.history.keep_days * _DAY_MS,
-                max_bytes=_HISTORY_BYTES,
-            )
+            await asyncio.to_thread(self.tidy, clock_ms())
             await asyncio.sleep(_UPKEEP_SECONDS)
+
+    def tidy(self, now: int) -> None:
+        """One round of upkeep, blocking. `now` is Unix milliseconds."""
+        history = self.settings.history
+        with contextlib.suppress(VaultOffline):
+            self.files.sweep()
+        self.catalog.purge_missing(now - _MISSING_DAYS * _DAY_MS)
+        self.catalog.vectors.prune(now - _VECTOR_DAYS * _DAY_MS)
+        self.state.prune_history(
+            older_than=now - history.keep_days * _DAY_MS, max_bytes=history.max_mb * 1_000_000
+        )
 
     async def _end(self) -> None:
         await self.sync.stop()

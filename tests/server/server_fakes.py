@@ -20,6 +20,7 @@ from second_brain.memory.model import (
     Graph,
     Health,
     Memory,
+    NoteFile,
     NoteStatus,
     Problem,
     RecallAnswer,
@@ -28,6 +29,7 @@ from second_brain.memory.model import (
     Remembered,
     Stats,
     Updated,
+    WriteContents,
     WriteRecord,
 )
 from second_brain.server.body import Limits
@@ -47,6 +49,7 @@ POSTS = {
     "/unlink": {"source_id": "m1", "target_id": "m2"},
     "/status": {"id": "m1", "status": "draft"},
     "/undo": {"n": 1},
+    "/reindex": {"accept_deletions": True},
     "/chat": {"query": "x", "memories": "y"},
     "/patterns/resolve": {"id": "m1", "action": "confirm"},
 }
@@ -64,39 +67,7 @@ GETS = [
     "/export",
     "/notes",
     "/history",
-    "/digest?tag=work",
-    "/integrations",
-]
-NOBODY = Caller()
-SMALL = Limits(body_bytes=20_000, body_seconds=1.0)
-
-# Every path of the contract, with parameters that are right.
-POSTS = {
-    "/capture": {"content": "x"},
-    "/append": {"id": "m1", "addition": "x"},
-    "/update": {"id": "m1", "content": "x"},
-    "/forget": {"id": "m1"},
-    "/link": {"source_id": "m1", "target_id": "m2"},
-    "/unlink": {"source_id": "m1", "target_id": "m2"},
-    "/status": {"id": "m1", "status": "draft"},
-    "/undo": {"n": 1},
-    "/chat": {"query": "x", "memories": "y"},
-    "/patterns/resolve": {"id": "m1", "action": "confirm"},
-}
-GETS = [
-    "/list",
-    "/recall?query=x",
-    "/connections?id=m1",
-    "/entry?id=m1",
-    "/get?id=m1",
-    "/graph",
-    "/count",
-    "/tags",
-    "/stats",
-    "/health",
-    "/export",
-    "/notes",
-    "/history",
+    "/history/content?id=m1",
     "/digest?tag=work",
     "/integrations",
 ]
@@ -121,6 +92,7 @@ class FakeMemories:
         self.unvectorized: list[int] = [0]
         self.health_now = _HEALTH
         self.fails: BaseException | None = None
+        self.sides: tuple[bytes | None, bytes | None] = (None, b"")
 
     def add(self, content: str, *, tags: Sequence[str] = (), source: str = "api") -> Memory:
         id_ = f"m{len(self.stored) + 1}"
@@ -338,6 +310,24 @@ class FakeMemories:
 
     async def history(self, id: str | None = None, n: int = 20) -> list[WriteRecord]:
         return [record for record in self.writes if id in {None, record.id}][:n]
+
+    async def write_contents(self, n: int) -> WriteContents:
+        for record in self.writes:
+            if record.n == n:
+                return WriteContents(record, *self.sides)
+        raise InvalidInput("n", f"'n' {n} is not in the history")
+
+    async def file(self, id: str) -> NoteFile:
+        memory = self._find(id)
+        return NoteFile(memory.id, memory.path, memory.content.encode())
+
+    async def reindex(self) -> None:
+        self._check()
+        self.asked.append({"reindex": True})
+
+    async def accept_deletions(self) -> list[str]:
+        self._check()
+        return ["gone.md"]
 
     async def undo(self, n: int, *, caller: Caller = NOBODY) -> WriteRecord:
         self._called(caller)

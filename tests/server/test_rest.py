@@ -144,6 +144,11 @@ class TestChanges:
         answer = client.post("/undo", json={"n": 1})
         assert answer.status_code == 409
         assert answer.json()["path"] == "a.md"
+        memories.fails = NoteChanged("a.md", "a.md was changed since; mend it by hand.")
+        answer = client.post("/undo", json={"n": 1})
+        assert answer.status_code == 409
+        wanted = {"ok": False, "error": "a.md was changed since; mend it by hand.", "path": "a.md"}
+        assert answer.json() == wanted
 
 
 class TestLinks:

@@ -266,6 +266,15 @@ class HistorySettings:
             maximum=36_500,
         ),
     )
+    max_mb: int = field(
+        default=512,
+        metadata=_about(
+            "Most room that those texts may take, in MB; the oldest go first.",
+            env="HISTORY_MAX_MB",
+            minimum=1,
+            maximum=1_000_000,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

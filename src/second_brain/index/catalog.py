@@ -39,7 +39,7 @@ from second_brain.index.rows import (
     tag_keys,
 )
 
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = f"""
 CREATE TABLE notes (
   path TEXT PRIMARY KEY, path_key TEXT NOT NULL, id TEXT NOT NULL, stored_id INTEGER NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE notes (
   importance INTEGER, source TEXT NOT NULL, tags TEXT NOT NULL, aliases TEXT NOT NULL,
   created INTEGER NOT NULL, modified INTEGER NOT NULL, indexed_at INTEGER,
   index_version TEXT NOT NULL, missing_since INTEGER, problems TEXT NOT NULL,
-  vector_keys BLOB NOT NULL, text_key TEXT NOT NULL
+  vector_keys BLOB NOT NULL, text_key TEXT NOT NULL, claimed_id TEXT
 );
 CREATE UNIQUE INDEX notes_id ON notes (id) WHERE missing_since IS NULL;
 CREATE INDEX notes_any_id ON notes (id);
@@ -59,6 +59,7 @@ CREATE INDEX notes_created ON notes (created) WHERE is_memory AND missing_since 
 CREATE INDEX notes_status ON notes (status);
 CREATE INDEX notes_memory_status ON notes (memory_status) WHERE memory_status IS NOT NULL;
 CREATE INDEX notes_text_key ON notes (text_key) WHERE is_memory AND missing_since IS NULL;
+CREATE INDEX notes_claimed ON notes (claimed_id) WHERE claimed_id IS NOT NULL;
 CREATE TABLE note_tags (
   path TEXT NOT NULL REFERENCES notes (path) ON DELETE CASCADE ON UPDATE CASCADE,
   tag TEXT NOT NULL, PRIMARY KEY (path, tag)
@@ -72,7 +73,7 @@ _UPDATES = ", ".join(
     f"{name} = excluded.{name}" for name in [*NOTE_COLUMNS.split(", ")[1:], "path_key"]
 )
 _UPSERT = (
-    f"INSERT INTO notes ({NOTE_COLUMNS}, path_key) VALUES ({marks(range(28))})"
+    f"INSERT INTO notes ({NOTE_COLUMNS}, path_key) VALUES ({marks(range(29))})"
     f" ON CONFLICT (path) DO UPDATE SET {_UPDATES}"
 )
 _PRESENT = "missing_since IS NULL"
@@ -159,7 +160,8 @@ class Catalog:
                 self._db.run(
                     "UPDATE OR REPLACE edges SET source_id = ? WHERE source_id = ?", (new, old)
                 )
-                self._db.run("UPDATE edges SET target_id = ? WHERE target_id = ?", (new, old))
+                for column in ("target_id", "meant_id"):
+                    self._db.run(f"UPDATE edges SET {column} = ? WHERE {column} = ?", (new, old))
         except sqlite3.IntegrityError as error:
             raise IdTaken([new]) from error
 
@@ -201,6 +203,7 @@ class Catalog:
                     "UPDATE edges SET target_path = NULL, target_id = NULL WHERE target_id = ?",
                     lost,
                 )
+                self._db.run_many("UPDATE edges SET meant_id = NULL WHERE meant_id = ?", lost)
 
     def forget_index(self, ids: Iterable[str] | None = None) -> None:
         """The index does not hold these memories (None: any) as it should: index them again."""
@@ -233,6 +236,14 @@ class Catalog:
         if found is None and missing:
             found = self._one("WHERE id = ? ORDER BY missing_since DESC LIMIT 1", (id,))
         return found
+
+    def ids_from(self, beginning: str, limit: int) -> list[str]:
+        """Ids of present notes that begin so, sorted."""
+        rows = self._db.rows(
+            f"SELECT id FROM notes WHERE substr(id, 1, ?) = ? AND {_PRESENT} ORDER BY id LIMIT ?",
+            (len(beginning), beginning, limit),
+        )
+        return [str(id) for (id,) in rows]
 
     def by_ids(self, ids: Iterable[str]) -> dict[str, NoteRow]:
         """The present notes among `ids`."""
@@ -280,6 +291,10 @@ class Catalog:
             f"WHERE (path_key = ? OR path_key LIKE ? ESCAPE '\\') AND {_PRESENT}",
             (name, f"%/{_literal(name)}"),
         )
+
+    def claimants(self) -> list[NoteRow]:
+        """Present notes in which an id stands that another note has, or had."""
+        return self._notes(f"WHERE claimed_id IS NOT NULL AND {_PRESENT} ORDER BY path")
 
     # Many notes
 

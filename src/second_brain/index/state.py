@@ -227,6 +227,15 @@ class State:
         of, values = ("", [n]) if id is None else ("AND id = ?", cast("list[Value]", [id, n]))
         return self._writes(f"WHERE state <> 'pending' {of} ORDER BY n DESC LIMIT ?", *values)
 
+    def ids_from(self, beginning: str, limit: int) -> list[str]:
+        """Ids of memories that were written to and begin so, sorted."""
+        rows = self._db.rows(
+            "SELECT DISTINCT id FROM writes WHERE substr(id, 1, ?) = ? AND state <> 'pending'"
+            " ORDER BY id LIMIT ?",
+            (len(beginning), beginning, limit),
+        )
+        return [str(id) for (id,) in rows]
+
     def contents(self, n: int) -> WriteContents | None:
         """One write with the bytes around it, pending ones too."""
         row = self._db.row(f"SELECT {_COLUMNS}, before, after FROM writes WHERE n = ?", (n,))

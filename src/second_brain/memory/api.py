@@ -15,12 +15,14 @@ from second_brain.memory.model import (
     Graph,
     Health,
     Memory,
+    NoteFile,
     NoteStatus,
     RecallAnswer,
     RecallQuery,
     Remembered,
     Stats,
     Updated,
+    WriteContents,
     WriteRecord,
 )
 
@@ -92,6 +94,24 @@ class Memories(Protocol):
         cursor: str | None = None,
     ) -> tuple[int, str | None, list[NoteStatus]]: ...
 
-    async def history(self, id: str | None = None, n: int = 20) -> list[WriteRecord]: ...
+    async def history(self, id: str | None = None, n: int = 20) -> list[WriteRecord]:
+        """The last writes (of one memory), newest first; the beginning of an id is enough."""
+        ...
+
+    async def write_contents(self, n: int) -> WriteContents:
+        """One write of the history with the file's bytes around it."""
+        ...
+
+    async def file(self, id: str) -> NoteFile:
+        """A memory's file as it is now; the beginning of an id is enough."""
+        ...
 
     async def undo(self, n: int, *, caller: Caller = ...) -> WriteRecord: ...
+
+    async def reindex(self) -> None:
+        """Drop the index and build it anew from the vault, in the background."""
+        ...
+
+    async def accept_deletions(self) -> list[str]:
+        """The notes that are held back as missing are deleted indeed; their paths."""
+        ...

@@ -223,3 +223,21 @@ class WriteRecord:
     tool: str
     summary: str
     undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WriteContents:
+    """The whole file around a write, byte for byte; None where there was none."""
+
+    write: WriteRecord
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A memory's file as it is now, byte for byte."""
+
+    id: str
+    path: str
+    data: bytes

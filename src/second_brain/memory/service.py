@@ -8,8 +8,9 @@ from datetime import datetime
 
 from second_brain.errors import InvalidInput, NoteNotFound
 from second_brain.index.index import Index
-from second_brain.index.state import State, WriteRow
+from second_brain.index.state import State
 from second_brain.memory.capture import Capture, CaptureRules
+from second_brain.memory.chronicle import Chronicle, record
 from second_brain.memory.editing import Editing
 from second_brain.memory.model import (
     Appended,
@@ -21,12 +22,14 @@ from second_brain.memory.model import (
     Graph,
     Health,
     Memory,
+    NoteFile,
     NoteStatus,
     RecallAnswer,
     RecallQuery,
     Remembered,
     Stats,
     Updated,
+    WriteContents,
     WriteRecord,
 )
 from second_brain.memory.overview import Overview
@@ -61,7 +64,6 @@ class MemoryService:
     ) -> None:
         engine = sync.engine
         self._catalog = engine.catalog
-        self._state = state
         self._sync = sync
         self._shelf = Shelf(engine.files, engine.catalog, vault_name)
         self._scribe = Scribe(engine.files, state, engine, clock_ms=clock_ms, settling=settling)
@@ -79,6 +81,7 @@ class MemoryService:
         self._relations = Relations(engine, self._scribe, self._shelf)
         self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
         self._overview = Overview(engine.catalog, state, self._shelf, clock_ms=clock_ms)
+        self._chronicle = Chronicle(engine.catalog, state, engine.files)
         self._wellbeing = Wellbeing(sync, index)
 
     async def recover(self) -> None:
@@ -133,7 +136,7 @@ class MemoryService:
     async def undo(self, n: int, *, caller: Caller = NOBODY) -> WriteRecord:
         contents = await self._scribe.undo(n, caller=caller)
         row = self._catalog.by_id(contents.row.id, missing=True)
-        return _record(contents.row, row.path if row is not None else None, undone=True)
+        return record(contents.row, row.path if row is not None else None, undone=True)
 
     # Reading
 
@@ -195,18 +198,18 @@ class MemoryService:
         return await self._overview.notes(path, status, n, cursor)
 
     async def history(self, id: str | None = None, n: int = 20) -> list[WriteRecord]:
-        rows = await asyncio.to_thread(self._state.history, id, n)
-        return [_record(row, None, undone=row.state == "undone") for row in rows]
+        return await asyncio.to_thread(self._chronicle.history, id, n)
 
+    async def write_contents(self, n: int) -> WriteContents:
+        return await asyncio.to_thread(self._chronicle.contents, n)
 
-def _record(row: WriteRow, path: str | None, *, undone: bool) -> WriteRecord:
-    return WriteRecord(
-        n=row.n,
-        id=row.id,
-        path=path or row.path,
-        at=row.at,
-        client=row.client,
-        tool=row.tool,
-        summary=row.summary,
-        undone=undone,
-    )
+    async def file(self, id: str) -> NoteFile:
+        return await asyncio.to_thread(self._chronicle.file, id)
+
+    # The index
+
+    async def reindex(self) -> None:
+        self._sync.rebuild()
+
+    async def accept_deletions(self) -> list[str]:
+        return [row.path for row in await self._sync.accept_deletions()]

@@ -44,6 +44,7 @@ class Wellbeing:
                 "ok": index["state"] in ("ready", "building"),
                 "name": index.get("table"),
                 "scanning": sync.scanning or sync.last_scan is None,
+                "rebuilding": sync.rebuilding,
                 "pending": waiting + counts.unembedded,
                 "progress": {"done": done, "total": total},
                 **index,

@@ -21,6 +21,7 @@ from second_brain.server.cors import Cors
 from second_brain.server.endpoint import Endpoint
 from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS, HostOriginGuard, Sites
 from second_brain.server.mcp import MemoryServer
+from second_brain.server.owner import Owner
 from second_brain.server.responses import failure
 from second_brain.server.rest import Rest
 from second_brain.server.without_model import WithoutModel
@@ -59,7 +60,8 @@ def create_app(
     sites = Sites(allowed_hosts, allowed_origins)
     server = MemoryServer(memories)
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)
-    handlers = {**Rest(memories).routes(), **WithoutModel(memories).routes()}
+    parts = (Rest(memories), Owner(memories), WithoutModel(memories))
+    handlers = {path: methods for part in parts for path, methods in part.routes().items()}
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:

@@ -37,6 +37,11 @@ class Call:
             raise RequestRefused(400, "Invalid JSON")
         return Fields(value, lenient=False)
 
+    @property
+    def by_owner(self) -> bool:
+        """Whether the owner's own token was sent, and not one that an application was given."""
+        return self._principal.client is None
+
     def caller(self, tool: str, client: str | None = None) -> Caller:
         """Return who asks: the application that owns the token, else `client`, else the program."""
         agent = self._request.headers.get("user-agent", "")

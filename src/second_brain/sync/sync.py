@@ -55,6 +55,7 @@ class Sync:
         self._intake = Intake(engine, root, clock)
         self.root = root
         self.scanning = False
+        self.rebuilding = False
         self.progress = (0, 0)
         self.last_scan: float | None = None
         self.unreadable: dict[str, str] = {}
@@ -103,6 +104,21 @@ class Sync:
         self._damaged = True
         self._idle.clear()
         self._wake.set()
+
+    def rebuild(self) -> None:
+        """Drop the index and fill a new one from the vault; `rebuilding` until it is full.
+
+        Raises VaultOffline while it could not be filled with all that is in it now.
+        """
+        if not self.online:
+            raise VaultOffline(
+                f"The vault is taken for offline ({self.hold_reason or 'it is not there'}), and"
+                f" {len(self.held)} notes are held back: an index that is dropped now would lose"
+                " them. Bring the vault back first, or say that they are deleted indeed with"
+                " `brain reindex --accept-deletions`."
+            )
+        self.rebuilding = True
+        self.index_damaged()
 
     def rescan_soon(self) -> None:
         """Compare everything with the vault now."""
@@ -309,7 +325,8 @@ class Sync:
                 self._try_again_soon()
                 if isinstance(error, IndexUnavailable):
                     # What cannot be written to is kept if it can be read, and answers on.
-                    self._damaged = not await self.engine.index.is_readable()
+                    readable = await self.engine.index.is_readable()
+                    self._damaged = self.rebuilding or not readable
             except Exception:
                 log.exception("Sync failed; it goes on with a full comparison.")
                 self._try_again_soon()
@@ -325,6 +342,7 @@ class Sync:
         if self._clock() >= self._rescan_at:
             self._rescan_at = self._clock() + self._rescan_seconds
             await self.scan()
+            self.rebuilding = self.rebuilding and self._damaged
         due, self._stash = self._stash, Due()
         _merge(due, self._watcher.poll())
         due.changed |= self._intake.postponed()
@@ -335,9 +353,10 @@ class Sync:
                 break
 
     async def _mend(self) -> None:
-        """Drop the index that cannot be read and let the scan fill a new one."""
+        """Drop the index and let the scan fill a new one."""
         self._damaged = False
-        log.warning("The index is rebuilt from the vault: %s", self.engine.index.last_error)
+        why = "as was asked" if self.rebuilding else self.engine.index.last_error
+        log.warning("The index is rebuilt from the vault: %s", why)
         try:
             await self.engine.index.reset()
         except IndexUnavailable:
