@@ -13,12 +13,13 @@ SCHEMA = """
 CREATE TABLE edges (
   source_id TEXT NOT NULL, target TEXT NOT NULL, target_key TEXT NOT NULL, type TEXT NOT NULL,
   property TEXT NOT NULL, provenance TEXT NOT NULL, weight REAL NOT NULL, created INTEGER NOT NULL,
-  target_path TEXT, target_id TEXT, markdown INTEGER NOT NULL,
+  target_path TEXT, target_id TEXT, markdown INTEGER NOT NULL, meant_id TEXT,
   PRIMARY KEY (source_id, target, type, property)
 ) WITHOUT ROWID;
 CREATE INDEX edges_target ON edges (target_id, source_id);
 CREATE INDEX edges_key ON edges (target_key);
-CREATE INDEX edges_path ON edges (target_path)
+CREATE INDEX edges_path ON edges (target_path);
+CREATE INDEX edges_meant ON edges (meant_id) WHERE meant_id IS NOT NULL
 """
 
 
@@ -51,21 +52,22 @@ class EdgeStore:
         self._db = db
 
     def replace(self, source_id: str, edges: Iterable[EdgeRow]) -> None:
-        """The edges that a note states, all of them; one that it stated before keeps its age."""
+        """The edges that a note states, all of them.
+
+        One that it stated before keeps its age, and what it means if that is not told.
+        """
         with self._db.transaction():
-            ages = {
-                (edge.target, edge.type, edge.property): edge.created
-                for edge in self.stated_by(source_id)
+            before = {
+                (edge.target, edge.type, edge.property): edge for edge in self.stated_by(source_id)
             }
             self._db.run("DELETE FROM edges WHERE source_id = ?", (source_id,))
             self._db.run_many(
-                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES ({marks(range(11))})",
+                f"INSERT OR REPLACE INTO edges ({EDGE_COLUMNS}) VALUES ({marks(range(12))})",
                 (
                     edge_values(
                         replace(
-                            edge,
+                            _continued(edge, before.get((edge.target, edge.type, edge.property))),
                             source_id=source_id,
-                            created=ages.get((edge.target, edge.type, edge.property), edge.created),
                         )
                     )
                     for edge in edges
@@ -112,13 +114,22 @@ class EdgeStore:
         """The edges that are resolved to one of these paths."""
         return self._gather("WHERE target_path IN ({marks})", paths)
 
+    def astray(self) -> list[EdgeRow]:
+        """The edges from properties that ceased to mean the note that they meant."""
+        return self._select("WHERE meant_id IS NOT NULL ORDER BY source_id, property, target")
+
     def resolve(self, resolutions: Iterable[Resolution]) -> None:
-        """Sets what targets mean, in one transaction."""
+        """Sets what targets mean, in one transaction; a property's keeps what it meant before."""
         with self._db.transaction():
             self._db.run_many(
-                "UPDATE edges SET target_path = ?, target_id = ?"
+                "UPDATE edges SET target_path = ?, target_id = ?, meant_id = CASE"
+                " WHEN property = '' OR ? = coalesce(meant_id, target_id) THEN NULL"
+                " ELSE coalesce(meant_id, target_id) END"
                 " WHERE source_id = ? AND target = ?",
-                [(r.target_path, r.target_id, r.source_id, r.target) for r in resolutions],
+                [
+                    (r.target_path, r.target_id, r.target_id, r.source_id, r.target)
+                    for r in resolutions
+                ],
             )
 
     def walk(
@@ -193,3 +204,17 @@ class EdgeStore:
     def _select(self, where: str, values: Sequence[str] = ()) -> list[EdgeRow]:
         rows = self._db.rows(f"SELECT {EDGE_COLUMNS} FROM edges {where}", values)
         return [edge_row(row) for row in rows]
+
+
+def _continued(edge: EdgeRow, before: EdgeRow | None) -> EdgeRow:
+    if before is None:
+        return edge
+    if edge.target_path is not None or edge.target_id is not None:
+        return replace(edge, created=before.created)
+    return replace(
+        edge,
+        created=before.created,
+        target_path=before.target_path,
+        target_id=before.target_id,
+        meant_id=before.meant_id,
+    )

@@ -42,6 +42,7 @@ class NoteRow:
     without the sync tag. `text_key` is equal for two notes that say the same in the same words.
     `missing_since`: when the file was found gone; kept a while to pair a
     rename or a restore, and invisible to every query that does not ask for missing notes.
+    `claimed_id`: the id that stands in the frontmatter while another note has it (a copy's).
     """
 
     path: str
@@ -71,6 +72,7 @@ class NoteRow:
     problems: tuple[str, ...] = ()
     vector_keys: tuple[str, ...] = ()
     text_key: str = ""
+    claimed_id: str | None = None
 
     @property
     def chunk_ids(self) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ class NoteRow:
 NOTE_COLUMNS = (
     "path, id, stored_id, title, hash, size, mtime_ns, inode, status, reason, is_memory, embedded,"
     " chunks, kind, memory_status, importance, source, tags, aliases, created, modified,"
-    " indexed_at, index_version, missing_since, problems, vector_keys, text_key"
+    " indexed_at, index_version, missing_since, problems, vector_keys, text_key, claimed_id"
 )
 
 
@@ -92,6 +94,7 @@ class EdgeRow:
     `target` is as written, `target_key` from `link_key`. `target_path` and `target_id` are None
     while no note answers to it; `target_id` alone is None for a file that is not a known note.
     `markdown`: written as `[text](target)`, which resolves otherwise than `[[target]]`.
+    `meant_id`: the note that a property's link meant before it came to mean nothing, or another.
     """
 
     source_id: str
@@ -105,11 +108,12 @@ class EdgeRow:
     target_path: str | None = None
     target_id: str | None = None
     markdown: bool = False
+    meant_id: str | None = None
 
 
 EDGE_COLUMNS = (
     "source_id, target, target_key, type, property, provenance, weight, created, target_path,"
-    " target_id, markdown"
+    " target_id, markdown, meant_id"
 )
 
 
@@ -167,6 +171,7 @@ def note_values(note: NoteRow) -> tuple[Value, ...]:
         _dump(note.problems),
         bytes.fromhex("".join(note.vector_keys)),
         note.text_key,
+        note.claimed_id,
     )
 
 
@@ -202,6 +207,7 @@ def edge_values(edge: EdgeRow) -> tuple[Value, ...]:
         edge.target_path,
         edge.target_id,
         edge.markdown,
+        edge.meant_id,
     )
 
 
