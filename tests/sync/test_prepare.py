@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from second_brain.memory.describe import describe
 from second_brain.sync.prepare import Chunking, Prepared, not_understood, prepare
 from second_brain.vault.files import FileStamp, digest
-from second_brain.vault.rules import SyncRule
+from second_brain.vault.rules import SyncRule, conflict_copy
 
 STAMP = FileStamp(1_700_000_000_123_456_789, 10, 1)
 MEMORY = "---\ntags: [brain, boat]\n---\n"
@@ -22,7 +22,7 @@ def prepared(
         rule=rule or SyncRule(exclude=("Private/",)),
         describe=describe,
         chunking=Chunking(),
-        exists=lambda path: path in there,
+        is_conflict_copy=conflict_copy(path, lambda other: other in there),
     )
 
 

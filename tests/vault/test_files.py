@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from unprivileged import run_unprivileged, shared_folder
 
 from second_brain.errors import (
     InvalidInput,
@@ -23,6 +22,7 @@ from second_brain.errors import (
 )
 from second_brain.vault.files import FileStamp, VaultFiles, digest
 from second_brain.vault.stamps import is_placeholder
+from unprivileged import run_unprivileged, shared_folder
 
 
 @pytest.fixture

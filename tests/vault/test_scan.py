@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-from unprivileged import run_unprivileged, shared_folder
 
 from second_brain.errors import VaultOffline
 from second_brain.vault.rules import SyncRule
 from second_brain.vault.scan import Scan, scan
 from second_brain.vault.stamps import stamp_of
+from unprivileged import run_unprivileged, shared_folder
 
 
 def everything(path: str) -> str | None:
