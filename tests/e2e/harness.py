@@ -128,7 +128,10 @@ class DaemonProcess:
             done = health["embedding"]["state"] == "ready" and health["index"]["pending"] == 0
             return health if done and not health["index"]["scanning"] else None
 
-        return eventually(ready, within=within, every=0.2)
+        try:
+            return eventually(ready, within=within, every=0.2)
+        except AssertionError:
+            raise AssertionError(f"not ready within {within} s: {self.health()}") from None
 
     def stop(self) -> int:
         assert self.process is not None
