@@ -224,6 +224,10 @@ class Daemon:
         await self.memories.finished()
         await self.index.close()
         self.sync.filling.ended()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what the constructor opened; `running` does so by itself."""
         self.catalog.close()
         self.state.close()
 

@@ -17,7 +17,7 @@ HEAVY = ("lancedb", "torch", "onnxruntime", "mcp", "numpy", "pyarrow", "starlett
 def test_help_names_every_command_and_the_exit_codes(brain) -> None:
     result = brain("--help")
     assert result.exit_code == 0
-    for command in ("serve", "status", "mcp", "model", "token", "bench", "version"):
+    for command in ("serve", "status", "log", "show", "undo", "reindex", "mcp", "model", "token"):
         assert f"\n  {command} " in result.output
     assert "Exit codes: 0 done; 1 it did not work; 2 a setting or an argument" in result.output
 
@@ -38,7 +38,9 @@ def test_serve_help_shows_variables_and_defaults(brain) -> None:
     assert "--mode tagged|all" in output
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["serve", "--help"], ["log", "--help"], ["version"]]
+)
 def test_light_commands_import_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import json, sys\n"

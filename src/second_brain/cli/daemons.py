@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +12,19 @@ from second_brain.config import Settings
 from second_brain.errors import SecondBrainError, SettingsError
 from second_brain.instance import DaemonInfo, running_daemon, running_daemons, vault_folder
 
+AGENT = "brain"
+"""How the history names who used the command line."""
+
 _TIMEOUT = 10.0
+_WRITE_TIMEOUT = 90.0
+
+
+class Refused(SecondBrainError):
+    """The brain answered that it will not; `status` as in HTTP."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def daemons_meant(settings: Settings) -> list[DaemonInfo]:
@@ -32,18 +45,42 @@ def daemon_meant(settings: Settings) -> DaemonInfo | None:
 
 
 def get_json(daemon: DaemonInfo, path: str, token: str) -> Any:
-    """The JSON that the daemon answers to GET `path`; `SecondBrainError` where it does not.
+    """The JSON that the daemon answers to GET `path`; `SecondBrainError` where it does not."""
+    return ask_json(daemon, "GET", path, token)
+
+
+def post_json(daemon: DaemonInfo, path: str, token: str, body: Mapping[str, object]) -> Any:
+    """The JSON that the daemon answers to POST `path`; `SecondBrainError` where it does not.
+
+    A write may wait until its note has been left alone for a while.
+    """
+    return ask_json(daemon, "POST", path, token, body, timeout=_WRITE_TIMEOUT)
+
+
+def ask_json(
+    daemon: DaemonInfo,
+    method: str,
+    path: str,
+    token: str,
+    body: Mapping[str, object] | None = None,
+    *,
+    timeout: float = _TIMEOUT,
+) -> Any:
+    """The daemon's JSON; `Refused` with its own sentence where it says no. `timeout`: seconds.
 
     Straight to the socket: a proxy set for the web has no business with this machine's loopback.
     """
     address = urlsplit(daemon.url)
     connection = http.client.HTTPConnection(
-        address.hostname or "", address.port or 80, timeout=_TIMEOUT
+        address.hostname or "", address.port or 80, timeout=timeout
     )
+    headers = {"Authorization": f"Bearer {token}", "User-Agent": AGENT}
     try:
-        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+        connection.request(
+            method, path, json.dumps(body) if body is not None else None, headers=headers
+        )
         answer = connection.getresponse()
-        body = answer.read()
+        text = answer.read()
     except (OSError, http.client.HTTPException) as error:
         raise SecondBrainError(f"The daemon at {daemon.url} does not answer: {error}.") from error
     finally:
@@ -54,11 +91,15 @@ def get_json(daemon: DaemonInfo, path: str, token: str) -> Any:
             f"set SECOND_BRAIN_AUTH_TOKEN to the one it was started with."
         )
     try:
-        found = json.loads(body)
+        found = json.loads(text)
     except ValueError as error:
         raise SecondBrainError(
             f"The daemon at {daemon.url} answered {path} with something that is not JSON."
         ) from error
     if answer.status != http.client.OK:
-        raise SecondBrainError(f"The daemon at {daemon.url} answered {path} with {answer.status}.")
+        said = found.get("error") if isinstance(found, dict) else None
+        raise Refused(
+            answer.status,
+            str(said or f"The daemon at {daemon.url} answered {path} with {answer.status}."),
+        )
     return found

@@ -13,6 +13,10 @@ from second_brain.errors import SecondBrainError, SettingsError
 _COMMANDS = {
     "serve": "second_brain.cli.serve:serve",
     "status": "second_brain.cli.status:status",
+    "log": "second_brain.cli.log:log",
+    "show": "second_brain.cli.show:show",
+    "undo": "second_brain.cli.undo:undo",
+    "reindex": "second_brain.cli.reindex:reindex",
     "mcp": "second_brain.cli.mcp:mcp",
     "model": "second_brain.cli.model:model",
     "token": "second_brain.cli.token:token",

@@ -9,9 +9,8 @@ import click
 from second_brain import logs
 from second_brain.cli.daemons import daemon_meant
 from second_brain.cli.options import with_settings
+from second_brain.cli.reach import token_of
 from second_brain.config import Settings, validate
-from second_brain.errors import SettingsError
-from second_brain.instance import find_token
 
 
 @click.command()
@@ -30,12 +29,7 @@ def mcp(ctx: click.Context, settings: Settings) -> None:
         from second_brain.daemon import run_stdio_alone
 
         ctx.exit(run_stdio_alone(settings))
-    token = find_token(settings)
-    if token is None:
-        raise SettingsError(
-            f"A daemon runs at {daemon.url}, but there is no token in {settings.data_dir}; "
-            f"set SECOND_BRAIN_AUTH_TOKEN to the one it was started with."
-        )
+    token = token_of(daemon, settings)
     from second_brain.server.bridge import run_stdio
 
-    asyncio.run(run_stdio(f"{daemon.url}/mcp", token.value))
+    asyncio.run(run_stdio(f"{daemon.url}/mcp", token))

@@ -28,6 +28,7 @@ class Filling:
         self._catalog = engine.catalog
         self._index = engine.index
         self._given_up: dict[str, str] = {}
+        self._compared = False
 
     async def check_index(self) -> None:
         """Compare what the index holds with what the catalogue says it holds.
@@ -38,10 +39,15 @@ class Filling:
         """
         await self._engine.compare_index(self._differences)
         await asyncio.to_thread(self._catalog.set_meta, _ENDED, None)
+        self._compared = True
 
     def ended(self) -> None:
-        """Everything was committed and closed: the next start need not doubt it."""
-        self._catalog.set_meta(_ENDED, "yes")
+        """Everything was committed and closed: the next start need not doubt it.
+
+        What an earlier process left is as doubtful as before if it was not compared meanwhile.
+        """
+        if self._compared:
+            self._catalog.set_meta(_ENDED, "yes")
 
     async def embed_missing(self) -> bool:
         """Embed some memories that have no vectors yet; whether there may be more of them.
