@@ -120,6 +120,11 @@ def test_a_derived_id_that_a_renamed_note_took_along_is_not_given_again() -> Non
     assert assign_ids([seen("A.md")], [moved_on], nobody) == {"A.md": derived_id("A.md", 1)}
 
 
+def test_a_copy_that_is_given_its_own_id_leaves_the_one_that_it_had() -> None:
+    files = [seen("A.md", "one", "i1"), seen("B.md", "two", "i2")]
+    assert assign_ids(files, [known("A.md", "i2", "one")], nobody) == {"A.md": "i1", "B.md": "i2"}
+
+
 PATHS = st.sampled_from(["A.md", "a.md", "B.md", "x/A.md", "x/B.md", "y/A.md"])
 TEXTS = st.sampled_from(["", "one", "two", "three"])
 IDS = st.sampled_from(["i1", "i2", "i3", derived_id("A.md"), derived_id("B.md")])
@@ -183,9 +188,12 @@ def test_a_note_that_is_where_and_what_it_was_keeps_its_id(case: Situation) -> N
 def test_nobody_takes_the_id_of_a_note_that_is_still_there(case: Situation) -> None:
     files, rows, moves = case
     ids = assign_ids(files, rows, nobody, moves)
+    stored = {file.path: file.stored_id for file in files}
     here = {row.id: row for row in rows if not row.vacated}
     for path, id in ids.items():
-        assert id not in here or here[id].path == path
+        home = here[id].path if id in here else path
+        # A note that was given the id that stands in it leaves its own to others.
+        assert home == path or stored.get(home) == ids[home] != id
 
 
 @given(situations())

@@ -310,6 +310,13 @@ class Catalog:
         rows = self._db.rows(f"SELECT path FROM notes WHERE {_PRESENT} ORDER BY path")
         return [str(path) for (path,) in rows]
 
+    def with_status(self, status: str) -> set[str]:
+        """The paths of the present notes with this status."""
+        rows = self._db.rows(
+            f"SELECT path FROM notes WHERE status = ? AND {_PRESENT}", (status,)
+        )
+        return {str(path) for (path,) in rows}
+
     def missing(self) -> list[NoteRow]:
         """The notes whose file is gone, the latest first."""
         return self._notes("WHERE missing_since IS NOT NULL ORDER BY missing_since DESC, path")

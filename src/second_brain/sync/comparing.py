@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from second_brain.index.rows import Stamp
 from second_brain.vault.files import FileStamp
-from second_brain.vault.rules import SyncRule, conflict_copy
+from second_brain.vault.rules import SyncRule, conflict_copy, numbered_copy
 from second_brain.vault.scan import Scan
 
 _SLICE_BYTES = 256 * 1024
@@ -14,10 +14,13 @@ _SLICE_BYTES = 256 * 1024
 some seconds."""
 
 
-def changed_paths(there: Mapping[str, FileStamp], known: Mapping[str, Stamp]) -> list[str]:
-    """Files that are not as the catalogue knows them, or whose name means something else by now.
+def changed_paths(
+    there: Mapping[str, FileStamp], known: Mapping[str, Stamp], copies: Collection[str] = ()
+) -> list[str]:
+    """Files that are not as the catalogue knows them, or that may mean something else by now.
 
-    A name such as `Plan-LAPTOP-1A2B3C.md` is a conflict copy's only beside `Plan.md`.
+    A name such as `Plan-LAPTOP-1A2B3C.md` is a conflict copy's only beside `Plan.md`, and `Plan
+    2.md` only beside one that says nearly the same; `copies` are taken for such at present.
     """
     return [
         path
@@ -25,6 +28,8 @@ def changed_paths(there: Mapping[str, FileStamp], known: Mapping[str, Stamp]) ->
         if path not in known
         or stamp != FileStamp(known[path].mtime_ns, known[path].size, known[path].inode)
         or conflict_copy(path, lambda _: True) != conflict_copy(path, lambda _: False)
+        or path in copies
+        or numbered_copy(path) in there
     ]
 
 

@@ -78,7 +78,6 @@ class Engine:
         self.files = files
         self.catalog = catalog
         self.index = index
-        self.rule = rule
         self.on_change = on_change
         self._clock_ms = clock_ms
         self._commit_lock = asyncio.Lock()
@@ -151,6 +150,15 @@ class Engine:
                 await self.index.commit({}, strangers, flush=True)
 
     @property
+    def rule(self) -> SyncRule:
+        """What is a memory; who sets another one compares everything with the vault."""
+        return self._reader.rule
+
+    @rule.setter
+    def rule(self, rule: SyncRule) -> None:
+        self._reader.rule = rule
+
+    @property
     def links(self) -> LinkGraph:
         """What links mean; belongs to whoever holds the commit lock."""
         return self._ledger.links
@@ -164,12 +172,33 @@ class Engine:
         async with self._commit_lock:
             return self.links.resolver.link_text(path)
 
-    async def again(self, paths: Sequence[str]) -> None:
-        """Take in files whether or not they changed; those in the middle of a save wait."""
+    async def bequeath(self) -> None:
+        """Give the stored id of a note that is gone to a copy in which it stands, too."""
+        heirs = await asyncio.to_thread(self._heirs)
+        if heirs:
+            await self.again(heirs)
+
+    def _heirs(self) -> list[str]:
+        found: dict[str, str] = {}
+        for row in self.catalog.claimants():
+            id = row.claimed_id
+            if id and row.status != "conflict-copy" and self.catalog.by_id(id) is None:
+                found.setdefault(id, row.path)
+        return list(found.values())
+
+    async def again(
+        self, paths: Sequence[str], *, moved: Mapping[str, str] | None = None
+    ) -> None:
+        """Take in files whether or not they changed; those in the middle of a save wait.
+
+        `moved` as in `take_in`.
+        """
         read = await asyncio.to_thread(self._reader.read, paths, version=None)
         vectors = await self._embed(read.prepared, urgent=False)
         async with self._commit_lock:
-            await _whole(self._commit(read.prepared, vectors, {}, flush=True, force=True))
+            await _whole(
+                self._commit(read.prepared, vectors, moved or {}, flush=True, force=True)
+            )
 
     async def finish_next(self, still_left: Callable[[], bool]) -> bool:
         """Put the generation that was built in force, unless something is `still_left` for it."""

@@ -103,13 +103,22 @@ def _stored(files: Sequence[Seen], by_id: Mapping[str, Known]) -> dict[str, str]
         if file.stored_id:
             holders.setdefault(file.stored_id, []).append(file)
     found: dict[str, str] = {}
-    for id, candidates in holders.items():
-        row = by_id.get(id)
-        if row is not None and any(file.path == row.path for file in candidates):
-            found[row.path] = id
-        elif row is None or row.vacated:
-            found[candidates[0].path] = id
-        # Else a present file elsewhere has it: these are copies.
+    granted: set[str] = set()
+    before = -1
+    while len(found) > before:  # A file that is given another id leaves its own to others.
+        before = len(found)
+        for id, candidates in holders.items():
+            row = by_id.get(id)
+            if id in granted:
+                continue
+            if row is not None and any(file.path == row.path for file in candidates):
+                found[row.path] = id
+            elif row is None or row.vacated or row.path in found:
+                found[candidates[0].path] = id
+            else:
+                continue
+            granted.add(id)
+            # Else a present file elsewhere has it: these are copies.
     return found
 
 

@@ -80,14 +80,19 @@ class Ledger:
         """
         catalog = self._catalog
         left = {h.path for id, h in holders.items() if h is not None} - rows.keys()
-        renewed = {p for p, row in rows.items() if (old := before[p]) and old.id != row.id}
+        renewed = {p: old for p, row in rows.items() if (old := before[p]) and old.id != row.id}
+        displaced: dict[str, NoteRow] = {}
         with self.links.in_step(), catalog.transaction():
-            for path in renewed:
-                old, row = before[path], rows[path]
-                if old is not None and row.stored_id and not old.stored_id:
+            for path, old in renewed.items():
+                row, holder = rows[path], holders.get(rows[path].id)
+                named = row.stored_id and not old.stored_id
+                if named and holder is None:
                     self._state.change_id(old.id, row.id)
-            catalog.forget([*left, *renewed], keeping=holders.keys())
-            catalog.upsert(rows.values())
+                    catalog.change_id(old.id, row.id)
+                elif not (named and old.claimed_id == row.id) and old.id not in holders:
+                    displaced[old.id] = _displaced(old, now)
+            catalog.forget([*left, *renewed], keeping=holders.keys() | displaced.keys())
+            catalog.upsert([*rows.values(), *displaced.values()])
             for row in rows.values():
                 catalog.edges.replace(row.id, self.links.stated(row.id, notes[row.path], now))
             keys = self.links.moved(left, rows)
@@ -160,7 +165,16 @@ def row_of(
         problems=item.problems,
         vector_keys=tuple(keys),
         text_key=item.facets.text_key if item.is_memory else "",
+        claimed_id=item.stored_id if item.stored_id != id else None,
     )
+
+
+def _displaced(row: NoteRow, now: int) -> NoteRow:
+    """The row of a note in whose place another one is: missing, until its text turns up.
+
+    Under a path that no file can have, because its own is the other's now.
+    """
+    return replace(row, path=f"/{row.id}", missing_since=row.missing_since or now)
 
 
 def was_absent(row: NoteRow | None) -> bool:

@@ -17,7 +17,7 @@ from second_brain.sync.changes import Facets
 from second_brain.vault.files import FileStamp, digest
 from second_brain.vault.model import Note
 from second_brain.vault.note import is_binary, note_created, note_id, parse_note
-from second_brain.vault.rules import SyncRule, conflict_copy
+from second_brain.vault.rules import SyncRule
 
 Describe = Callable[[Note, SyncRule], Facets]
 
@@ -89,14 +89,14 @@ def prepare(
     rule: SyncRule,
     describe: Describe,
     chunking: Chunking,
-    exists: Callable[[str], bool],
+    is_conflict_copy: bool = False,
 ) -> Prepared:
-    """Parse and judge one file; `exists` tells whether a path of the vault is taken.
+    """Parse and judge one file; whether it is a conflict copy only its neighbours tell.
 
     Never raises for what a file holds: an unreadable one is "failed", with the reason.
     """
     note = parse_note(path, data)
-    state, reason = _judge(note, rule, exists)
+    state, reason = _judge(note, rule, is_conflict_copy=is_conflict_copy)
     problems = note.problems
     cut: list[Chunk] = []
     if state == "indexed":
@@ -156,12 +156,12 @@ def created_ms(note: Note, stamp: FileStamp) -> int:
 
 
 def _judge(
-    note: Note, rule: SyncRule, exists: Callable[[str], bool]
+    note: Note, rule: SyncRule, *, is_conflict_copy: bool
 ) -> tuple[NoteState, str | None]:
     outside = rule.path_reason(note.path)
     if outside is not None:
         return "skipped", outside
-    if conflict_copy(note.path, exists):
+    if is_conflict_copy:
         return (
             "conflict-copy",
             "A sync client's conflict copy; merge it into the note, or delete it.",

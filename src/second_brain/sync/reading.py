@@ -15,7 +15,10 @@ from second_brain.index.catalog import Catalog
 from second_brain.index.rows import NoteRow
 from second_brain.sync.prepare import Chunking, Describe, Prepared, not_understood, prepare
 from second_brain.vault.files import FileRead, FileStamp, VaultFiles, digest
-from second_brain.vault.rules import SyncRule, conflict_copy
+from second_brain.vault.note import note_id, parse_note
+from second_brain.vault.rules import SyncRule, conflict_copy, numbered_copy
+from second_brain.vault.stamps import IN_THE_CLOUD
+from second_brain.vault.versions import same_note
 
 log = logging.getLogger(__name__)
 
@@ -50,10 +53,11 @@ class Reader:
     ) -> None:
         self._files = files
         self._catalog = catalog
-        self._rule = rule
+        self.rule = rule
         self._describe = describe
         self._chunking = chunking
         self._clock_ms = clock_ms
+        self._compared: dict[str, tuple[FileStamp, FileStamp, bool]] = {}
 
     def read(self, paths: Iterable[str], *, version: str | None, finished: bool = False) -> Reading:
         """Read and prepare what changed; memories not in the index of this `version` count as
@@ -65,7 +69,10 @@ class Reader:
                     continue
                 found = self._files.read(path)
             except FileNotFoundError:
-                result.gone.add(path)
+                if self._files.in_the_cloud(path):
+                    result.unreadable[path] = str(ReadFailed(path, IN_THE_CLOUD))
+                else:
+                    result.gone.add(path)
             except NoteChanged:
                 result.later.add(path)
             except (ReadFailed, InvalidInput) as error:
@@ -88,7 +95,7 @@ class Reader:
             stamp is not None
             and stamp == FileStamp(row.mtime_ns, row.size, row.inode)
             and (not row.is_memory or row.index_version == version)
-            and conflict_copy(path, self.exists) == (row.status == "conflict-copy")
+            and self._is_conflict_copy(path, stamp) == (row.status == "conflict-copy")
         )
 
     def unchanged(self, item: Prepared) -> bool:
@@ -99,17 +106,55 @@ class Reader:
             return False
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file; one that cannot be looked at is there."""
+        """Whether there is a file; one that cannot be looked at, or is in the cloud, is there."""
         try:
-            return self._files.stamp(path) is not None
+            return self._files.stamp(path) is not None or self._files.in_the_cloud(path)
         except (ReadFailed, InvalidInput):
             return True
 
     def is_vacated(self, row: NoteRow, seen: Prepared | None) -> bool:
-        """Whether a row's text is no longer at its path (`seen`: what was read there)."""
+        """Whether a row's text is no longer at its path (`seen`: what was read there).
+
+        Where another file stands that nobody has read yet, only if that is known to be another
+        note: by its stored id, or by a text that a note is known to have. Otherwise it was edited.
+        """
         if row.missing_since is not None:
             return True
-        return seen.digest != row.hash if seen is not None else not self.exists(row.path)
+        if seen is not None:
+            return seen.digest != row.hash
+        try:
+            stamp = self._files.stamp(row.path)
+            if stamp == FileStamp(row.mtime_ns, row.size, row.inode):
+                return False
+            data = self._files.read(row.path).data
+        except FileNotFoundError:
+            return not self.exists(row.path)
+        except (ReadFailed, InvalidInput, NoteChanged):
+            return False
+        if row.stored_id:
+            return note_id(parse_note(row.path, data)) != row.id
+        found = digest(data)
+        return found != row.hash and any(o.id != row.id for o in self._catalog.by_hash(found))
+
+    def _is_conflict_copy(self, path: str, stamp: FileStamp) -> bool:
+        return conflict_copy(path, self.exists) or self._is_version(path, stamp)
+
+    def _is_version(self, path: str, stamp: FileStamp) -> bool:
+        """Whether the file is iCloud's other version of the note without the number."""
+        base = numbered_copy(path)
+        try:
+            other = self._files.stamp(base) if base is not None else None
+            if base is None or other is None:
+                return False
+            known = self._compared.get(path)
+            if known is not None and known[:2] == (stamp, other):
+                return known[2]
+            one, two = self._files.read(path), self._files.read(base)
+        except (FileNotFoundError, ReadFailed, InvalidInput, NoteChanged):
+            return False
+        same = same_note(two.data, one.data)
+        self._compared[path] = (one.stamp, two.stamp, same)
+        return same
 
     def _prepare(self, path: str, found: FileRead) -> Prepared:
         try:
@@ -117,10 +162,10 @@ class Reader:
                 path,
                 found.data,
                 found.stamp,
-                rule=self._rule,
+                rule=self.rule,
                 describe=self._describe,
                 chunking=self._chunking,
-                exists=self.exists,
+                is_conflict_copy=self._is_conflict_copy(path, found.stamp),
             )
         except Exception as error:
             log.exception("%s could not be understood; it is left out", path)

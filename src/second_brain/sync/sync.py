@@ -169,6 +169,7 @@ class Sync:
                 raise
             else:
                 await self._lose(lost, whole=True)
+                await self.engine.bequeath()
                 self.last_scan = self._wall()
             finally:
                 self.scanning = False
@@ -200,7 +201,8 @@ class Sync:
             self._checked = True
         self.unreadable = {item.path: item.reason for item in found.unreadable}
         self.filling.try_again()
-        changed = set(changed_paths(there, known))
+        copies = await asyncio.to_thread(self.engine.catalog.with_status, "conflict-copy")
+        changed = set(changed_paths(there, known, copies))
         if not index.building:
             stale = await asyncio.to_thread(self.filling.outdated, index.version)
             changed |= there.keys() & {row.path for row in stale}
@@ -288,7 +290,8 @@ class Sync:
         if due.rescan:
             self.rescan_soon()
         moved = {target: source for source, target in due.moved}
-        paths = [*moved, *sorted(due.changed - moved.keys())]
+        # What seems deleted is looked at, too: a cloud client leaves a placeholder behind.
+        paths = [*moved, *sorted((due.changed | due.deleted) - moved.keys())]
         lost = {*due.deleted, *moved.values()}
         lost |= await self._intake.reported(paths, moved)
         if due.subtrees:

@@ -27,7 +27,14 @@ from second_brain.errors import (
 from second_brain.vault import atomic
 from second_brain.vault.names import path_key
 from second_brain.vault.paths import TRASH, checked
-from second_brain.vault.stamps import FileStamp, digest, is_placeholder, stamp_of
+from second_brain.vault.stamps import (
+    IN_THE_CLOUD,
+    FileStamp,
+    digest,
+    is_placeholder,
+    placeholder_name,
+    stamp_of,
+)
 
 __all__ = ["Edited", "FileRead", "FileStamp", "VaultFiles", "digest"]
 
@@ -90,6 +97,11 @@ class VaultFiles:
         except OSError as error:
             raise ReadFailed(path, atomic.reason(error)) from error
         return stamp_of(found) if st.S_ISREG(found.st_mode) else None
+
+    def in_the_cloud(self, path: str) -> bool:
+        """Whether an old-style iCloud placeholder lies where the file was: it is not deleted."""
+        real = self._locate(path, write=False)
+        return os.path.lexists(real.with_name(placeholder_name(real.name)))
 
     def read(self, path: str) -> FileRead:
         """The whole file. Never waits for a cloud client, a pipe or a device."""
@@ -262,7 +274,7 @@ class VaultFiles:
             if not st.S_ISREG(found.st_mode):
                 raise ReadFailed(path, "it is not a plain file")
             if is_placeholder(found):
-                raise ReadFailed(path, "its content is in the cloud and not on this disk yet")
+                raise ReadFailed(path, IN_THE_CLOUD)
             return os.open(real, os.O_RDONLY | atomic.BINARY | atomic.NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):
             self._require_root()

@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from hashlib import blake2b
 
+IN_THE_CLOUD = "its content is in the cloud and not on this disk yet"
+
 _SF_DATALESS = 0x40000000  # macOS: an evicted file of iCloud Drive or another file provider.
 _UF_COMPRESSED = 0x20  # macOS: the content lies in an attribute, which also takes no blocks.
 _RECALL_ON_ACCESS = 0x400000 | 0x1000  # Windows: OneDrive's online-only files, and offline ones.
@@ -39,6 +41,11 @@ def is_placeholder(stat: os.stat_result, platform: str = sys.platform) -> bool:
     if platform == "win32":
         return bool(getattr(stat, "st_file_attributes", 0) & _RECALL_ON_ACCESS)
     return False
+
+
+def placeholder_name(name: str) -> str:
+    """What an old-style iCloud placeholder of a note is called."""
+    return f".{name}.icloud"
 
 
 def placeholder_target(name: str) -> str | None:
