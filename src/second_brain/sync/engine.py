@@ -186,9 +186,7 @@ class Engine:
                 found.setdefault(id, row.path)
         return list(found.values())
 
-    async def again(
-        self, paths: Sequence[str], *, moved: Mapping[str, str] | None = None
-    ) -> None:
+    async def again(self, paths: Sequence[str], *, moved: Mapping[str, str] | None = None) -> None:
         """Take in files whether or not they changed; those in the middle of a save wait.
 
         `moved` as in `take_in`.
@@ -196,9 +194,7 @@ class Engine:
         read = await asyncio.to_thread(self._reader.read, paths, version=None)
         vectors = await self._embed(read.prepared, urgent=False)
         async with self._commit_lock:
-            await _whole(
-                self._commit(read.prepared, vectors, moved or {}, flush=True, force=True)
-            )
+            await _whole(self._commit(read.prepared, vectors, moved or {}, flush=True, force=True))
 
     async def finish_next(self, still_left: Callable[[], bool]) -> bool:
         """Put the generation that was built in force, unless something is `still_left` for it."""

@@ -155,9 +155,7 @@ def created_ms(note: Note, stamp: FileStamp) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def _judge(
-    note: Note, rule: SyncRule, *, is_conflict_copy: bool
-) -> tuple[NoteState, str | None]:
+def _judge(note: Note, rule: SyncRule, *, is_conflict_copy: bool) -> tuple[NoteState, str | None]:
     outside = rule.path_reason(note.path)
     if outside is not None:
         return "skipped", outside
