@@ -312,9 +312,7 @@ class Catalog:
 
     def with_status(self, status: str) -> set[str]:
         """The paths of the present notes with this status."""
-        rows = self._db.rows(
-            f"SELECT path FROM notes WHERE status = ? AND {_PRESENT}", (status,)
-        )
+        rows = self._db.rows(f"SELECT path FROM notes WHERE status = ? AND {_PRESENT}", (status,))
         return {str(path) for (path,) in rows}
 
     def missing(self) -> list[NoteRow]:

@@ -9,6 +9,7 @@ from second_brain.index.index import Index
 from second_brain.index.rows import NoteRow
 from second_brain.memory.model import Health, Problem
 from second_brain.sync.sync import Sync
+from second_brain.vault.stamps import IN_THE_CLOUD
 
 _MOST_PROBLEMS = 200
 
@@ -109,6 +110,12 @@ def _of_note(row: NoteRow) -> Problem:
             "Merge it into the note that it is a copy of, then delete it.",
         )  # fmt: skip
     text = " ".join(row.problems) or row.reason or "The note cannot be read."
+    if IN_THE_CLOUD in text:
+        return Problem(
+            "in-the-cloud", row.path, text,
+            "Open it, or have the cloud client download it and keep it on this disk; until then"
+            " what is known of it is kept.",
+        )  # fmt: skip
     if row.status == "failed":
         return Problem(
             "unreadable-note", row.path, f"{row.path}: {text}", "Save it as UTF-8 Markdown."

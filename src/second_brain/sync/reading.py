@@ -65,14 +65,13 @@ class Reader:
         result = Reading()
         for path in dict.fromkeys(paths):
             try:
+                if self._files.in_the_cloud(path):
+                    raise ReadFailed(path, IN_THE_CLOUD)
                 if version is not None and self.is_current(path, version):
                     continue
                 found = self._files.read(path)
             except FileNotFoundError:
-                if self._files.in_the_cloud(path):
-                    result.unreadable[path] = str(ReadFailed(path, IN_THE_CLOUD))
-                else:
-                    result.gone.add(path)
+                result.gone.add(path)
             except NoteChanged:
                 result.later.add(path)
             except (ReadFailed, InvalidInput) as error:

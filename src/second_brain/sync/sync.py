@@ -203,6 +203,8 @@ class Sync:
         self.filling.try_again()
         copies = await asyncio.to_thread(self.engine.catalog.with_status, "conflict-copy")
         changed = set(changed_paths(there, known, copies))
+        # One that is evicted may look as it was: it is named in the status.
+        changed |= {file.path for file in found.found if file.placeholder}
         if not index.building:
             stale = await asyncio.to_thread(self.filling.outdated, index.version)
             changed |= there.keys() & {row.path for row in stale}

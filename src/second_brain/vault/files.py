@@ -99,9 +99,15 @@ class VaultFiles:
         return stamp_of(found) if st.S_ISREG(found.st_mode) else None
 
     def in_the_cloud(self, path: str) -> bool:
-        """Whether an old-style iCloud placeholder lies where the file was: it is not deleted."""
+        """Whether a cloud client has taken the content away and left a placeholder: no deletion.
+
+        That is the file itself, without its blocks, or in older iCloud a hidden one beside it.
+        """
         real = self._locate(path, write=False)
-        return os.path.lexists(real.with_name(placeholder_name(real.name)))
+        try:
+            return is_placeholder(real.stat())
+        except OSError:
+            return os.path.lexists(real.with_name(placeholder_name(real.name)))
 
     def read(self, path: str) -> FileRead:
         """The whole file. Never waits for a cloud client, a pipe or a device."""

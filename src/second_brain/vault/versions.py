@@ -30,7 +30,7 @@ def same_note(one: bytes, other: bytes) -> bool:
 def _id(parts: Parts) -> str | None:
     values, _ = read_properties(parts.yaml.decode("utf-8", "replace"))
     value = find_property(values, ID_KEY)
-    return value if isinstance(value, str) else None
+    return str(value) if isinstance(value, str | int | float) else None
 
 
 def _shared_lines(one: bytes, other: bytes) -> float:
