@@ -17,6 +17,7 @@ _COMMANDS = {
     "show": "second_brain.cli.show:show",
     "undo": "second_brain.cli.undo:undo",
     "reindex": "second_brain.cli.reindex:reindex",
+    "doctor": "second_brain.cli.doctor:doctor",
     "mcp": "second_brain.cli.mcp:mcp",
     "model": "second_brain.cli.model:model",
     "token": "second_brain.cli.token:token",

@@ -14,11 +14,14 @@ from second_brain.config import OPTIONS, Kind, load_settings
 _METAVARS = {Kind.PATH: "DIR", Kind.INTEGER: "N", Kind.TEXT: "TEXT", Kind.CHOICE: "CHOICE"}
 
 
-def with_settings(*keys: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_settings(
+    *keys: str, deferred: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command `--config` and the flags of the settings `keys`, and pass it `settings`.
 
     Flags arrive as text: the settings' own loader converts them, so that a wrong flag, variable
-    and TOML value are refused in the same words.
+    and TOML value are refused in the same words. `deferred`: the command gets a function that
+    loads them, and can say itself what is wrong with them.
     """
     chosen = [option for option in OPTIONS if option.key in keys and option.flag]
 
@@ -26,7 +29,8 @@ def with_settings(*keys: str) -> Callable[[Callable[..., None]], Callable[..., N
         @functools.wraps(command)
         def run(*args: Any, config: Path | None, **values: Any) -> None:
             flags = {option.key: values.pop(_parameter(option.key)) for option in chosen}
-            command(*args, settings=load_settings(flags, config_file=config), **values)
+            load = functools.partial(load_settings, flags, config_file=config)
+            command(*args, settings=load if deferred else load(), **values)
 
         wrapped: Callable[..., None] = run
         for option in reversed(chosen):

@@ -29,7 +29,9 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_META = "generation"
+META = "generation"
+"""Under which key the catalogue keeps the generation in force."""
+
 NO_MODEL = "none"
 _NO_MODEL_DIMENSION = 384
 _OPENING_SECONDS = 15.0
@@ -95,7 +97,7 @@ class Index:
         """
         known = self._in_force()
         generation = known or expected or self._for_model()
-        self._catalog.set_meta(_META, json.dumps(asdict(generation)))
+        self._catalog.set_meta(META, json.dumps(asdict(generation)))
         try:
             self._current = await self._open(generation)
             await self._current.table.read_test()
@@ -259,7 +261,7 @@ class Index:
         if self._next is None:
             return
         old, self._current, self._next = self._opened(), self._next, None
-        self._catalog.set_meta(_META, json.dumps(asdict(self._current.generation)))
+        self._catalog.set_meta(META, json.dumps(asdict(self._current.generation)))
         await self._close(old)
         await old.table.drop()
         if self._old_encoder is not None:
@@ -337,7 +339,7 @@ class Index:
         return self._opened()
 
     def _in_force(self) -> Generation | None:
-        text = self._catalog.get_meta(_META)
+        text = self._catalog.get_meta(META)
         return Generation(**json.loads(text)) if text else None
 
     def _for_model(self) -> Generation:

@@ -133,20 +133,27 @@ def sync_folder(folder: Path) -> None:
 
 
 def sweep(root: Path, before: float, skip: Callable[[str], bool]) -> int:
-    """Removes temporary files below `root` that were last written `before` (seconds of the epoch).
+    """Removes the `leftovers`; how many."""
+    removed = 0
+    for path in leftovers(root, before, skip):
+        with contextlib.suppress(OSError):
+            path.unlink()
+            removed += 1
+    return removed
+
+
+def leftovers(root: Path, before: float, skip: Callable[[str], bool]) -> Iterator[Path]:
+    """Temporary files below `root` that were last written `before` (seconds of the epoch).
 
     Folders whose name is to be skipped are not entered.
     """
-    removed = 0
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not skip(name)]
         for name in filter(_TEMPORARY.match, names):
             path = Path(folder, name)
             with contextlib.suppress(OSError):
                 if path.lstat().st_mtime <= before:
-                    path.unlink()
-                    removed += 1
-    return removed
+                    yield path
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from second_brain.index.embedding.library import (
     ModelInfo,
     available_models,
     default_model_dir,
+    is_prepared,
     load_model,
     prepare_model,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Vectors",
     "available_models",
     "default_model_dir",
+    "is_prepared",
     "load_model",
     "prepare_model",
 ]

@@ -100,6 +100,12 @@ def prepare_model(
     )
 
 
+def is_prepared(name: str, model_dir: Path | None = None) -> bool:
+    """Whether `load_model` finds it prepared. Raises `ModelUnavailable` for what is no model."""
+    folder = model_dir or default_model_dir()
+    return any(prepared.find(folder, source) is not None for source in models.sources(name))
+
+
 def load_model(name: str, model_dir: Path | None = None, threads: int | None = None) -> Embedder:
     """The prepared model called `name`, ready to embed.
 
