@@ -167,6 +167,7 @@ class Daemon:
                 await asyncio.sleep(_RETRY_SECONDS)
         self.sync.start()
         self._tasks.append(asyncio.create_task(self._upkeep(), name="upkeep"))
+        self._tasks.append(asyncio.create_task(self.memories.tending.run(), name="tending"))
         await loading
         if notice := self.index.encoder.notice:
             self.report.notice(notice)

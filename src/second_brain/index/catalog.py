@@ -296,6 +296,19 @@ class Catalog:
         """Present notes in which an id stands that another note has, or had."""
         return self._notes(f"WHERE claimed_id IS NOT NULL AND {_PRESENT} ORDER BY path")
 
+    def same_texts(self, folder: str) -> list[tuple[NoteRow, NoteRow]]:
+        """Memories with a stored id below `folder` (with its `/`), and those elsewhere that say
+        the same in the same words."""
+        pairs = self._db.rows(
+            "SELECT a.id, b.id FROM notes a JOIN notes b ON b.text_key = a.text_key"
+            " AND b.is_memory AND b.missing_since IS NULL"
+            " WHERE a.is_memory AND a.missing_since IS NULL AND a.stored_id AND a.text_key <> ''"
+            " AND substr(a.path, 1, ?) = ? AND substr(b.path, 1, ?) <> ?",
+            (len(folder), folder, len(folder), folder),
+        )
+        rows = self.by_ids({str(id) for pair in pairs for id in pair})
+        return [(rows[str(one)], rows[str(other)]) for one, other in pairs]
+
     # Many notes
 
     def stamps(self) -> dict[str, Stamp]:

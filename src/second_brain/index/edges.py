@@ -118,6 +118,15 @@ class EdgeStore:
         """The edges from properties that ceased to mean the note that they meant."""
         return self._select("WHERE meant_id IS NOT NULL ORDER BY source_id, property, target")
 
+    def forget_meant(self, edges: Iterable[EdgeRow]) -> None:
+        """What these meant before does not matter any more."""
+        with self._db.transaction():
+            self._db.run_many(
+                "UPDATE edges SET meant_id = NULL"
+                " WHERE source_id = ? AND target = ? AND type = ? AND property = ?",
+                [(e.source_id, e.target, e.type, e.property or "") for e in edges],
+            )
+
     def resolve(self, resolutions: Iterable[Resolution]) -> None:
         """Sets what targets mean, in one transaction; a property's keeps what it meant before."""
         with self._db.transaction():

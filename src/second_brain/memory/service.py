@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from second_brain.index.state import State
 from second_brain.memory.capture import Capture, CaptureRules
 from second_brain.memory.chronicle import Chronicle, record
 from second_brain.memory.editing import Editing
+from second_brain.memory.links_follow import LinksFollow
 from second_brain.memory.model import (
     Appended,
     Caller,
@@ -35,9 +37,11 @@ from second_brain.memory.model import (
 from second_brain.memory.overview import Overview
 from second_brain.memory.recalling import Recalling
 from second_brain.memory.relations import Relations
+from second_brain.memory.retiring import Retiring
 from second_brain.memory.scribe import Scribe, Settling
 from second_brain.memory.shelf import Shelf
 from second_brain.memory.similar import Similarities
+from second_brain.memory.tending import Tending
 from second_brain.memory.wellbeing import Wellbeing
 from second_brain.sync.prepare import Chunking
 from second_brain.sync.sync import Sync
@@ -46,7 +50,8 @@ NOBODY = Caller()
 
 
 class MemoryService:
-    """Implements `Memories`. `now` is local time with its zone, `new_id` makes a fresh id."""
+    """Implements `Memories`. `now` is local time with its zone, `new_id` makes a fresh id,
+    `clock` is monotonic seconds. `tending` is for the daemon to run."""
 
     def __init__(
         self,
@@ -61,6 +66,7 @@ class MemoryService:
         clock_ms: Callable[[], int],
         new_id: Callable[[], str],
         settling: Settling | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         engine = sync.engine
         self._catalog = engine.catalog
@@ -82,7 +88,10 @@ class MemoryService:
         self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
         self._overview = Overview(engine.catalog, state, self._shelf, clock_ms=clock_ms)
         self._chronicle = Chronicle(engine.catalog, state, engine.files)
-        self._wellbeing = Wellbeing(sync, index)
+        retiring = Retiring(engine, self._scribe, self._shelf, folder=rules.folder)
+        follow = LinksFollow(engine, self._scribe, state, clock=clock)
+        self.tending = Tending(sync, follow, retiring)
+        self._wellbeing = Wellbeing(sync, index, retiring)
 
     async def recover(self) -> None:
         """Decide on writes that a crash left unfinished; before anything else is written."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from second_brain.index.index import Index
 from second_brain.index.rows import NoteRow
 from second_brain.memory.model import Health, Problem
+from second_brain.memory.retiring import Retiring
 from second_brain.sync.sync import Sync
 from second_brain.vault.stamps import IN_THE_CLOUD
 
@@ -17,7 +18,8 @@ _MOST_PROBLEMS = 200
 class Wellbeing:
     """Reads what the parts say of themselves; never raises for a part that is unwell."""
 
-    def __init__(self, sync: Sync, index: Index) -> None:
+    def __init__(self, sync: Sync, index: Index, retiring: Retiring) -> None:
+        self._retiring = retiring
         self._sync = sync
         self._index = index
 
@@ -85,6 +87,12 @@ class Wellbeing:
             yield Problem(
                 "unreadable", path, f"{path or 'The vault'} cannot be read: {reason}.",
                 "Check its permissions; what is known of it is kept.",
+            )  # fmt: skip
+        for copy, arrived in self._retiring.differing:
+            yield Problem(
+                "two-versions", arrived,
+                f"{arrived} and {copy} are one note by their id, but say different things.",
+                f"Put into {arrived} what only {copy} says, then delete {copy}.",
             )  # fmt: skip
         if encoder.state == "unavailable":
             yield Problem(

@@ -79,6 +79,8 @@ class Engine:
         self.catalog = catalog
         self.index = index
         self.on_change = on_change
+        self.commits = 0
+        """How often something was taken in or dropped: who compares needs not look twice."""
         self._clock_ms = clock_ms
         self._commit_lock = asyncio.Lock()
         self._reader = Reader(
@@ -312,6 +314,7 @@ class Engine:
             await self.index.commit(chunks, delete, flush=flush)
         notes = {item.path: item.note for item in prepared}
         await asyncio.to_thread(self._ledger.store, rows, before, holders, notes, now)
+        self.commits += 1
         for path, row in rows.items():
             self.on_change(
                 Change(_change_type(before[path], holders[row.id], row), row.id, path, now)
@@ -339,6 +342,7 @@ class Engine:
         if rows:
             await self.index.commit({}, [row.id for row in rows if row.is_memory], flush=True)
             await asyncio.to_thread(self._ledger.mark_missing, rows)
+            self.commits += 1
         return rows
 
 

@@ -89,7 +89,7 @@ class Ledger:
                 if named and holder is None:
                     self._state.change_id(old.id, row.id)
                     catalog.change_id(old.id, row.id)
-                elif not (named and old.claimed_id == row.id) and old.id not in holders:
+                elif old.hash != row.hash and old.claimed_id != row.id and old.id not in holders:
                     displaced[old.id] = _displaced(old, now)
             catalog.forget([*left, *renewed], keeping=holders.keys() | displaced.keys())
             catalog.upsert([*rows.values(), *displaced.values()])

@@ -7,7 +7,7 @@ to check; what cannot be located with certainty raises Unsupported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from yaml.nodes import CollectionNode, Node, ScalarNode, SequenceNode
 
@@ -72,6 +72,22 @@ def with_items(text: str, entry: Entry, items: list[PropertyValue], eol: str) ->
         return text[:where] + inside + text[where:]
     lines = written_list(items, " " * node.start_mark.column, eol)
     return text[: entry.end] + lines + text[entry.end :]
+
+
+def with_replaced(text: str, entry: Entry, changes: Mapping[str, str]) -> str:
+    """`text` with items of the list `entry` replaced, each in the quotes that it has."""
+    node = entry.value
+    assert isinstance(node, SequenceNode)
+    _positions(text, entry)
+    for item in reversed(node.value):
+        if not isinstance(item, ScalarNode) or item.value not in changes:
+            continue
+        if item.style in ("|", ">"):
+            raise Unsupported("one of its lists is written in an unusual way")
+        new = changes[item.value]
+        shown = "'" + new.replace("'", "''") + "'" if item.style == "'" else written(new)
+        text = text[: item.start_mark.index] + shown + text[item.end_mark.index :]
+    return text
 
 
 def without_items(

@@ -17,6 +17,7 @@ from second_brain.vault.block_edit import (
     is_list,
     set_property,
     with_items,
+    with_replaced,
     without_items,
 )
 from second_brain.vault.frontmatter import Parts, read_properties, split
@@ -93,6 +94,31 @@ def remove_from_list(data: bytes, key: str, items: Sequence[str]) -> bytes:
         return set_property(text, key, left or None, eol)
 
     return _edited(data, change, {key: left if left or stays_empty else None})
+
+
+def replace_items(data: bytes, key: str, changes: Mapping[str, str]) -> bytes:
+    """`data` with texts in the list `key`, or its only value, replaced, each in its quotes.
+
+    One whose replacement stands there already is taken out.
+    """
+    texts = {str(value) for value in _current(data, key) if isinstance(value, str)}
+    new = {old: to for old, to in changes.items() if old in texts and old != to}
+    doubles = [old for old, to in new.items() if to in texts and to not in new]
+    data = remove_from_list(data, key, doubles) if doubles else data
+    new = {old: to for old, to in new.items() if old not in doubles}
+    entry = _entry(data, key)
+    if entry is None or not new:
+        return data
+    listed = is_list(_yaml(data), entry)
+    values = _raw(data, key, _current(data, key))
+    after = [new.get(value, value) if isinstance(value, str) else value for value in values]
+
+    def change(text: str, eol: str) -> str:
+        if listed:
+            return with_replaced(text, entry, new)
+        return set_property(text, key, after[0], eol)
+
+    return _edited(data, change, {key: after if listed else after[0]})
 
 
 def append_text(data: bytes, addition: str) -> bytes:

@@ -94,6 +94,12 @@ def property_links(
     return found
 
 
+def single_link(text: str) -> Link | None:
+    """The wiki-link that `text` is, and nothing else; None for any other text."""
+    match = WIKI_LINK.fullmatch(text)
+    return _wiki(match[1], embed=False) if match is not None else None
+
+
 def fold_path(path: str) -> str:
     """The form in which two spellings of one path or name are equal."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
