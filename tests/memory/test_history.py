@@ -233,6 +233,17 @@ def test_undo_never_writes_into_another_note_that_took_the_place(brain: Brain) -
     assert brain.bytes(path) == copy
 
 
+def test_undo_of_what_the_user_has_taken_back_already(brain: Brain) -> None:
+    id, path = brain.remembered("The compass was swung.")
+    before = brain.bytes(path)
+    brain.run(brain.memories.append(id, "In June."))
+    n = last(brain, id).n
+    brain.write(path, before)
+    with pytest.raises(EditRefused, match=f"reads as it did before write {n} already"):
+        undo(brain, n)
+    assert brain.bytes(path) == before
+
+
 def test_of_two_that_undo_one_write_at_once_one_is_told(brain: Brain) -> None:
     id, path = brain.remembered("The horn is loud.")
     before = brain.bytes(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from second_brain.errors import NoteChanged
+from second_brain.errors import EditRefused, NoteChanged
 from second_brain.index.state import WriteContents
 from second_brain.vault.merge import without_change
 
@@ -30,11 +30,13 @@ _OVERLAP = (
 def taking_back(contents: WriteContents, path: str) -> Callable[[bytes], bytes]:
     """The edit that takes a write out of a file, whatever else was changed in it since.
 
-    It raises NoteChanged where that cannot be done without doubt.
+    It raises NoteChanged where that cannot be done without doubt, EditRefused if it is done.
     """
 
     def change(now: bytes) -> bytes:
         result = without_change(contents.before or b"", contents.after or b"", now)
+        if now == contents.before:
+            raise EditRefused(path, f"it reads as it did before write {contents.row.n} already")
         if result is None:
             raise _refusal(_OVERLAP, contents, path)
         return result
