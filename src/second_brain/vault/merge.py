@@ -17,7 +17,7 @@ from second_brain.vault.model import PropertyValue
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _EOL = re.compile(rb"\r\n|\n|\r")
 
-MAX_LINES = 4_000
+MAX_LINES = 2_000
 """Lines between the first and the last difference: comparing takes the square of it."""
 
 
