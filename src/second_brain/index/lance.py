@@ -9,21 +9,21 @@ import asyncio
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from second_brain.errors import IndexUnavailable, SecondBrainError
 from second_brain.imports import collector_paused, defer_package
+from second_brain.index.passages import ChunkRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from second_brain.index.passages import ChunkRow
 
 RETENTION = timedelta(minutes=5)
 """How long a replaced version stays on disk: longer than any query that may still read it."""
@@ -119,6 +119,39 @@ def to_arrow(rows: Sequence[ChunkRow], dimension: int) -> pa.Table:
         ),
     }
     return pa.Table.from_arrays([columns[name] for name in table_schema.names], schema=table_schema)
+
+
+def from_arrow(batch: pa.RecordBatch, dimension: int) -> Iterator[ChunkRow]:
+    """The rows of a batch with all columns of the table, but without their terms."""
+    names = ("note_id", "ordinal", "title", "heading", "text", "created", "tags", "kind", "status")
+    columns = [batch.column(name).to_pylist() for name in names]
+    vectors = batch.column("vector")
+    known = iter(matrix([vectors.drop_null()], dimension))
+    for values, here in zip(
+        zip(*columns, strict=True), vectors.is_valid().to_pylist(), strict=True
+    ):
+        note_id, ordinal, title, heading, text, created, tags, kind, status = values
+        yield ChunkRow(
+            note_id=note_id,
+            ordinal=ordinal,
+            title=title,
+            heading=heading,
+            text=text,
+            terms="",
+            created=created,
+            tags=tuple(tags or ()),
+            kind=kind,
+            status=status,
+            vector=next(known) if here else None,
+        )
+
+
+def matrix(arrays: Iterable[Any], dimension: int) -> NDArray[np.float32]:
+    """Vectors of lists of a fixed size, none of them null, one a row."""
+    parts = [array.flatten().to_numpy(zero_copy_only=False) for array in arrays]
+    if not parts:
+        return np.zeros((0, dimension), dtype=np.float32)
+    return np.concatenate(parts).astype(np.float32, copy=False).reshape(-1, dimension)
 
 
 def _sayable(text: str | None) -> str | None:

@@ -64,6 +64,18 @@ class SearchFilter:
     note_ids: frozenset[str] | None = None
     exclude_note_ids: frozenset[str] = frozenset()
 
+    def admits(self, row: ChunkRow) -> bool:
+        """Whether the passage may be returned: says the same as `sql`."""
+        return (
+            (self.tag is None or self.tag in row.tags)
+            and (self.after is None or row.created >= self.after)
+            and (self.before is None or row.created <= self.before)
+            and (self.kind is None or row.kind == self.kind)
+            and not (self.exclude_deprecated and row.status == "deprecated")
+            and (self.note_ids is None or row.note_id in self.note_ids)
+            and row.note_id not in self.exclude_note_ids
+        )
+
     def sql(self) -> str | None:
         """The predicate over the index's columns; None when everything may be returned."""
         conditions: list[str] = []

@@ -23,6 +23,7 @@ from second_brain.index import lance
 from second_brain.index.analyze import Query
 from second_brain.index.lance import reading, writing
 from second_brain.index.passages import ChunkRow, Hit, SearchFilter, among
+from second_brain.index.resident import Resident
 from second_brain.index.vectors import Vector
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 VECTOR_INDEX_FROM = 10_000
-"""Rows from which an approximate index is cheaper than looking at every vector."""
+"""Rows from which an approximate index is cheaper than looking at every vector. A local table with
+fewer is searched by vector in memory (`resident`)."""
 
 _MAX_SEGMENTS = 10
 _NPROBES = 20
@@ -75,6 +77,7 @@ class ChunkTable:
         self._connection = connection
         self._table = table
         self._vector_index: str | None = None
+        self._resident: Resident | None = None
 
     @classmethod
     async def open(cls, uri: str, fingerprint: str, dimension: int) -> ChunkTable:
@@ -88,6 +91,8 @@ class ChunkTable:
             )
             opened = cls(uri, name, dimension, connection, table)
             await opened._complete()
+            if lance.is_local(uri) and await table.count_rows() == 0:
+                opened._resident = Resident(dimension)
             return opened
 
     async def _complete(self) -> None:
@@ -115,6 +120,8 @@ class ChunkTable:
         """The passages nearest to a vector, best first. Raises ValueError for a vector that no
         passage can be compared with."""
         self._check_vector(vector)
+        if self._resident is not None:
+            return self._resident.search(vector, filter, limit)
         predicate = filter.sql()
         with reading("searched"):
             query = self._table.query().nearest_to(vector).distance_type("cosine").limit(limit)
@@ -160,7 +167,7 @@ class ChunkTable:
         with reading("read"):
             query = self._table.query().where(f"{among('id', wanted)} AND vector IS NOT NULL")
             found = (await query.select(["id", "vector"]).to_arrow()).combine_chunks()
-            matrix = _matrix(found["vector"], self.dimension)
+            matrix = lance.matrix(found["vector"].chunks, self.dimension)
             return dict(zip(found["id"].to_pylist(), matrix, strict=True))
 
     async def count(self, filter: SearchFilter | None = None) -> int:
@@ -182,12 +189,21 @@ class ChunkTable:
             return set((await query.to_arrow())["note_id"].to_pylist())
 
     async def read_test(self) -> None:
-        """Reads every column of every row once, and the text index. Raises IndexUnavailable."""
+        """Reads every column of every row once, and the text index; keeps a small table's passages
+        in memory. Raises IndexUnavailable."""
         from lancedb.query import MatchQuery  # noqa: PLC0415 - see lance.load()
 
         with reading("read"):
-            async for _ in await self._table.query().to_batches():
-                pass
+            count = await self._table.count_rows()
+            small = lance.is_local(self.uri) and count < VECTOR_INDEX_FROM
+            rows: dict[str, list[ChunkRow]] = {}
+            async for batch in await self._table.query().to_batches():
+                if small:
+                    for row in lance.from_arrow(batch, self.dimension):
+                        rows.setdefault(row.note_id, []).append(row)
+            if small:
+                self._resident = Resident(self.dimension)
+                self._resident.replace(rows)
             query = self._table.query().nearest_to_text(MatchQuery("a", "terms"))
             await query.select(["id", "_score"]).limit(1).to_arrow()
 
@@ -231,18 +247,22 @@ class ChunkTable:
             return
         theirs = among("note_id", touched)
         with writing("written"):
-            if not unique:
+            if unique:
+                merge = (
+                    self._table.merge_insert("id")
+                    .when_matched_update_all()
+                    .when_not_matched_insert_all()
+                    .when_not_matched_by_source_delete(theirs)
+                )
+                batch = lance.to_arrow(list(unique.values()), self.dimension)
+                # The vectors were checked: what this can make null are the nulls meant as such.
+                await merge.execute(batch, on_bad_vectors="null")
+            else:
                 await self._table.delete(theirs)
-                return
-            merge = (
-                self._table.merge_insert("id")
-                .when_matched_update_all()
-                .when_not_matched_insert_all()
-                .when_not_matched_by_source_delete(theirs)
-            )
-            batch = lance.to_arrow(list(unique.values()), self.dimension)
-            # The vectors were checked: all that this can make null are the nulls meant as such.
-            await merge.execute(batch, on_bad_vectors="null")
+        if self._resident is not None:
+            self._resident.replace(rows, touched)
+            if len(self._resident) >= VECTOR_INDEX_FROM:
+                self._resident = None
 
     async def optimize(self, *, unverified: bool = False) -> None:
         """Compacts, indexes what is new, drops old versions, and opens a fresh connection.
@@ -346,16 +366,9 @@ def _text_query(terms: Sequence[str], phrases: Sequence[str]) -> Any:
 def _hits(found: pa.Table, scores: Sequence[float], dimension: int) -> list[Hit]:
     columns = [found[name].to_pylist() for name in _COLUMNS]
     present = found["vector"].is_valid().to_pylist()
-    known = iter(_matrix(found["vector"].drop_null(), dimension))
+    known = iter(lance.matrix(found["vector"].drop_null().chunks, dimension))
     vectors = [next(known) if here else None for here in present]
     return [Hit(*values) for values in zip(*columns, scores, vectors, strict=True)]
-
-
-def _matrix(column: Any, dimension: int) -> Vector:
-    arrays = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
-    if not arrays:
-        return np.zeros((0, dimension), dtype=np.float32)
-    return np.concatenate(arrays).astype(np.float32, copy=False).reshape(-1, dimension)
 
 
 def _folder(uri: str, name: str) -> Path:
