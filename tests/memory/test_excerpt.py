@@ -11,15 +11,19 @@ LEAST = 200
 
 
 @given(st.lists(st.integers(0, 50_000), max_size=40), st.integers(0, 100_000))
-def test_nobody_gets_more_than_it_has_or_less_than_the_least(
+def test_nobody_gets_more_than_it_has_and_all_together_keep_to_the_budget(
     lengths: list[int], budget: int
 ) -> None:
     given_ = shares(lengths, budget)
     assert len(given_) == len(lengths)
-    assert all(
-        min(length, LEAST) <= got <= length for length, got in zip(lengths, given_, strict=True)
-    )
-    assert sum(given_) <= max(budget, LEAST * len(lengths))
+    assert all(0 <= got <= length for length, got in zip(lengths, given_, strict=True))
+    assert sum(given_) <= budget
+    if budget >= LEAST * len(lengths):
+        assert all(got >= min(length, LEAST) for length, got in zip(lengths, given_, strict=True))
+
+
+def test_a_small_budget_serves_the_best_first() -> None:
+    assert shares([1_000, 90, 1_000, 1_000], 400) == [200, 90, 110, 0]
 
 
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=20), st.integers(0, 100_000))

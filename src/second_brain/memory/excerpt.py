@@ -4,17 +4,25 @@ from __future__ import annotations
 
 _CUT = "…"
 _LEAST = 200
-"""Characters that every result gets: less would say nothing."""
+"""Characters below which a text says nothing: a budget too small for all goes to the best."""
 
 
 def shares(lengths: list[int], budget: int) -> list[int]:
-    """How many characters each text gets of `budget`: short ones leave theirs to the others."""
+    """How many characters each text gets of `budget`, together never more.
+
+    Short texts leave theirs to the others. A budget that cannot give each its least serves the
+    first ones, which are the best, and leaves nothing to the last.
+    """
     left = len(lengths)
     given = [0] * left
+    if budget < _LEAST * left:
+        for place, length in enumerate(lengths):
+            given[place] = min(length, _LEAST, budget)
+            budget -= given[place]
+        return given
     for place in sorted(range(left), key=lambda place: lengths[place]):
-        share = max(_LEAST, budget // left) if left else 0
-        given[place] = min(lengths[place], share)
-        budget = max(0, budget - given[place])
+        given[place] = min(lengths[place], budget // left)
+        budget -= given[place]
         left -= 1
     return given
 
@@ -27,6 +35,8 @@ def excerpt(text: str, passage: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
+    if limit <= 0:
+        return ""
     start = text.find(passage)
     if passage and start >= 0:
         inside = min(len(passage), limit)

@@ -353,7 +353,7 @@ def _within(hits: list[RecallHit], budget: int) -> list[RecallHit]:
         replace(
             hit,
             content=excerpt(hit.content, hit.passage, share),
-            passage=excerpt(hit.passage, "", max(share, 1)),
+            passage=excerpt(hit.passage, "", share),
         )
         for hit, share in zip(hits, given, strict=True)
     ]
