@@ -86,18 +86,7 @@ class Daemon:
         self.catalog = Catalog.open(folder.catalog)
         self.state = State.open(folder.state)
         self.report = report
-        obsidian = load_obsidian_settings(self.root)
-        self.rule = SyncRule(
-            tags=settings.sync.tags,
-            mode=settings.sync.mode,
-            exclude=settings.sync.exclude,
-            templates=obsidian.templates,
-        )
-        if why := self.rule.path_reason(f"{settings.sync.folder}/Note.md"):
-            raise SettingsError(
-                f"New notes would go to {settings.sync.folder}, where none is a memory: {why} "
-                "Set another sync.folder."
-            )
+        rule = self._rule_now()
         chunking = Chunking(settings.index.chunk_size, settings.index.chunk_overlap)
         self.index = Index(
             settings.index.uri or str(folder.index),
@@ -110,7 +99,7 @@ class Daemon:
             self.catalog,
             self.state,
             self.index,
-            rule=self.rule,
+            rule=rule,
             describe=describe,
             chunking=chunking,
             clock_ms=clock_ms,
@@ -119,6 +108,7 @@ class Daemon:
             self.engine,
             self.root,
             rescan_seconds=settings.sync.rescan_seconds,
+            rule_now=self._rule_later,
             watch=watch,
             on_progress=report.progress,
         )
@@ -139,6 +129,39 @@ class Daemon:
             settling=settling,
         )
         self._tasks: list[asyncio.Task[object]] = []
+
+    @property
+    def rule(self) -> SyncRule:
+        """What is a memory, as it was when everything was compared last."""
+        return self.engine.rule
+
+    def _rule_now(self) -> SyncRule:
+        """What is a memory by our settings and by those that Obsidian has now; blocking.
+
+        Raises SettingsError if no new note could be one.
+        """
+        sync, obsidian = self.settings.sync, load_obsidian_settings(self.root)
+        rule = SyncRule(
+            tags=sync.tags,
+            mode=sync.mode,
+            exclude=sync.exclude,
+            templates=obsidian.templates,
+            ignored=obsidian.ignored if sync.respect_excluded else (),
+        )
+        if why := rule.path_reason(f"{sync.folder}/Any new memory.md"):
+            raise SettingsError(
+                f"New notes would go to {sync.folder}, where none is a memory: {why} "
+                "Set another sync.folder."
+            )
+        return rule
+
+    def _rule_later(self) -> SyncRule:
+        """As `_rule_now`; what would keep out all new notes does not count while they come."""
+        try:
+            return self._rule_now()
+        except SettingsError as error:
+            log.warning("Obsidian's settings have changed, but are not followed. %s", error)
+            return self.rule
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

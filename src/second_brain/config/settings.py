@@ -166,6 +166,13 @@ class SyncSettings:
         default=(),
         metadata=_about("Paths that are never read, as globs such as `Private/**`.", env="EXCLUDE"),
     )
+    respect_excluded: bool = field(
+        default=False,
+        metadata=_about(
+            "Leave out Obsidian's “Excluded files”, too; Obsidian itself only hides them.",
+            env="RESPECT_EXCLUDED",
+        ),
+    )
     folder: str = field(
         default="Second Brain",
         metadata=_about("Folder of the vault for new notes.", env="FOLDER", check=rules.folder),

@@ -220,6 +220,10 @@ class Catalog:
         """The index of this version is gone: no memory is in it."""
         self._db.run("UPDATE notes SET index_version = '' WHERE index_version = ?", (version,))
 
+    def forget_stamps(self) -> None:
+        """Every file is to be read again, whether or not it changed."""
+        self._db.run("UPDATE notes SET mtime_ns = 0")
+
     # Single notes
 
     def by_path(self, path: str) -> NoteRow | None:

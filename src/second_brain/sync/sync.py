@@ -21,6 +21,7 @@ from second_brain.sync.filling import Filling
 from second_brain.sync.holding import Holding
 from second_brain.sync.intake import Intake
 from second_brain.vault.files import FileStamp
+from second_brain.vault.rules import SyncRule
 from second_brain.vault.scan import scan
 from second_brain.vault.settle import Due
 from second_brain.vault.watch import Watcher
@@ -31,6 +32,7 @@ _CHECK_SECONDS = 3.0
 _CLOCK_JUMP = 30.0
 _LONGEST_RETRY = 60.0
 _KEEP_UP_SECONDS = 0.3
+_RULE = "read by the rule"
 
 Progress = Callable[[int, int], None]
 
@@ -45,6 +47,7 @@ class Sync:
         *,
         rescan_seconds: float = 300.0,
         watch: bool = True,
+        rule_now: Callable[[], SyncRule] | None = None,
         on_progress: Progress = lambda done, total: None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -61,6 +64,7 @@ class Sync:
         self.unreadable: dict[str, str] = {}
         self._rescan_seconds = rescan_seconds
         self._watch = watch
+        self._rule_now = rule_now or (lambda: engine.rule)
         self._on_progress = on_progress
         self._clock = clock
         self._wall = wall
@@ -183,8 +187,9 @@ class Sync:
 
     async def _compare(self) -> list[str]:
         """Take in what changed in the vault; the notes that are lost."""
-        files, rule, index = self.engine.files, self.engine.rule, self.engine.index
+        files, index = self.engine.files, self.engine.index
         await index.opened()
+        rule = await asyncio.to_thread(self._renew_rule)
         found = await asyncio.to_thread(
             scan, self.root, rule.path_reason, folder_reason=rule.folder_reason
         )
@@ -213,6 +218,16 @@ class Sync:
             await self._take_in_all(parts)
         await self.engine.drop(excluded, left_out=True)
         return lost
+
+    def _renew_rule(self) -> SyncRule:
+        """What is a memory by the settings of now; all is read again if its tags have changed."""
+        catalog, engine = self.engine.catalog, self.engine
+        if self.engine.files.online():  # Else there are no settings of Obsidian's to read.
+            engine.rule = self._rule_now()
+        if catalog.get_meta(_RULE) != engine.rule.mark:
+            catalog.forget_stamps()
+            catalog.set_meta(_RULE, engine.rule.mark)
+        return engine.rule
 
     async def _compare_folders(self, folders: Iterable[str]) -> list[str]:
         """Take in what changed in some folders; the notes that are lost."""

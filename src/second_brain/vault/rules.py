@@ -69,6 +69,11 @@ class SyncRule:
     templates: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
+    @property
+    def mark(self) -> str:
+        """Changes whenever a note that did not change may be a memory no more, or now."""
+        return " ".join((self.mode, *sorted(map(fold, self.tags))))
+
     def path_reason(self, path: str) -> str | None:
         """Why a file at this vault-relative path cannot be a memory; None when it can."""
         parts = path.split("/")
