@@ -7,6 +7,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from hypothesis import HealthCheck, settings
 
 from second_brain.index.embedding import (
     DEFAULT_MODEL,
@@ -16,6 +17,17 @@ from second_brain.index.embedding import (
     load_model,
     prepare_model,
 )
+
+# The same examples at every run, so that a red build means a change: what chance can find is
+# looked for with HYPOTHESIS_PROFILE=nightly. A busy machine is no reason to fail.
+_PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=_PATIENT
+)
+settings.register_profile(
+    "nightly", max_examples=10_000, deadline=None, suppress_health_check=_PATIENT
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(scope="session")

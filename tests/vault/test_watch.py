@@ -239,7 +239,7 @@ def test_a_burst_is_seen_whole_and_wakes_rarely(desk: Desk) -> None:
     desk.settle(lambda d: d.rescan or len(d.changed) >= 2000, seconds=30)
     assert desk.rescan or desk.changed == names
     assert wakes < 2000
-    assert len(desk.seen) < 100
+    assert len(desk.seen) < len(names) / 4, "files come in batches, however busy the machine"
 
 
 def test_lost_events_ask_for_a_rescan(desk: Desk) -> None:
