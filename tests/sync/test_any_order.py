@@ -22,7 +22,7 @@ from second_brain.memory.model import Remembered
 from second_brain.vault.settle import Due
 
 FOLDERS = ["", "a", "b", "a/deep"]
-NAMES = ["One", "Two", "one", "Three-LAPTOP-1A2B3C4", "Three"]
+NAMES = ["One", "Two", "one", "One 2", "Three-LAPTOP-1A2B3C4", "Three"]
 BODIES = [
     "",
     "alpha",

@@ -20,15 +20,9 @@ COPIES = {
 }
 PASSING = [
     *(".Plan.md.swp", "Plan.md~", "Plan.md.tmp", "~Plan.md.tmp", ".syncthing.Plan.md.tmp", "4913"),
-    *(
-        ".~lock.Plan.md#",
-        "Plan.md.crdownload",
-        ".#Plan.md",
-        "#Plan.md#",
-        ".Plan.md.x.second-brain.tmp",
-    ),
-    ".Plan.md.x.second-brain.tmp",
-    *("Plan.md.part", ".stfolder/Plan.md", ".stversions/Plan~20260301-101112.md", ".sync/Plan.md"),
+    *(".~lock.Plan.md#", "Plan.md.crdownload", ".#Plan.md", "#Plan.md#", "Plan.md.part"),
+    *(".Plan.md.x.second-brain.tmp", ".stfolder/Plan.md", ".sync/Plan.md"),
+    ".stversions/Plan~20260301-101112.md",
 ]
 
 
