@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lance_tables import DIMENSION, note, row, vector, with_table
 
 from second_brain.index import table as table_module
+from second_brain.index.analyze import parse_query
 from second_brain.index.passages import ChunkRow, SearchFilter
 from second_brain.index.resident import Resident
 from second_brain.index.table import ChunkTable
@@ -25,6 +26,8 @@ FILTERS = [
     SearchFilter(note_ids=frozenset({"n1", "n2", "n3"})),
     SearchFilter(exclude_note_ids=frozenset({"n1", "n2"}), tag="boat/sail"),
 ]
+
+UNEMBEDDED = {f"n{n}" for n in range(7, 41, 7)}
 
 
 def notes() -> dict[str, list[ChunkRow]]:
@@ -62,6 +65,11 @@ def test_it_finds_what_lancedb_finds_after_any_change(tmp_path: Path) -> None:
                     assert one.vector is not None
                     assert other.vector is not None
                     assert np.allclose(one.vector, other.vector, atol=1e-6)
+            words = parse_query("text of n12")
+            in_memory = await table.text_search(words, filter, 100)
+            from_disk = await reopened.text_search(words, filter, 100)
+            assert {h.id: h for h in in_memory} == {h.id: h for h in from_disk}
+            assert all((h.vector is None) == (h.note_id in UNEMBEDDED) for h in in_memory)
         await reopened.read_test()
         assert reopened._resident is not None
         again = await reopened.vector_search(vector(1), SearchFilter(), 12)

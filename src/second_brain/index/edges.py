@@ -99,8 +99,8 @@ class EdgeStore:
     def superseded(self, ids: Iterable[str]) -> set[str]:
         """Those of the memories that another memory replaces."""
         found = self._gather(
-            "WHERE type = 'supersedes' AND target_id IN ({marks}) AND source_id IN"
-            " (SELECT id FROM notes WHERE is_memory AND missing_since IS NULL)",
+            "WHERE type = 'supersedes' AND target_id IN ({marks}) AND EXISTS (SELECT 1 FROM notes"
+            " WHERE notes.id = source_id AND is_memory AND missing_since IS NULL)",
             ids,
         )
         return {edge.target_id for edge in found if edge.target_id is not None}

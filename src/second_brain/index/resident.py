@@ -29,6 +29,7 @@ class Resident:
         self._lengths: NDArray[np.float32] = np.zeros(_FIRST_ROWS, dtype=np.float32)
         self._free: list[int] = []
         self._places: dict[str, list[int]] = {}
+        self._by_id: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._rows) - len(self._free)
@@ -37,6 +38,8 @@ class Resident:
         """These notes have exactly these passages now, the deleted ones none."""
         for note_id in {*rows, *delete}:
             for place in self._places.pop(note_id, ()):
+                if (row := self._rows[place]) is not None:
+                    del self._by_id[row.id]
                 self._rows[place] = None
                 self._lengths[place] = 0.0
                 self._free.append(place)
@@ -48,7 +51,9 @@ class Resident:
         """The passages nearest to a vector that the filter admits, best first."""
         count = len(self._rows)
         lengths = self._lengths[:count]
-        products = self._matrix[:count] @ (vector / np.linalg.norm(vector))
+        unit = vector / np.linalg.norm(vector)
+        # Not `@`: BLAS would start threads that spin, on processors that the text search needs.
+        products = np.einsum("ij,j->i", self._matrix[:count], unit)
         scores = np.full(count, _NOWHERE, dtype=np.float32)
         np.divide(products, lengths, out=scores, where=lengths > 0)
         found: list[Hit] = []
@@ -57,22 +62,28 @@ class Resident:
             if row is None or score == _NOWHERE or len(found) == limit:
                 break
             if filter.admits(row):
-                found.append(
-                    Hit(
-                        row.id,
-                        row.note_id,
-                        row.ordinal,
-                        row.title,
-                        row.heading,
-                        row.text,
-                        score,
-                        self._matrix[place].copy(),
-                    )
-                )
+                found.append(self._hit(int(place), row, score))
         return found
+
+    def hits(self, scores: Iterable[tuple[str, float]]) -> list[Hit]:
+        """The passages with these ids, as found with these scores; unknown ids are left out."""
+        found: list[Hit] = []
+        for id, score in scores:
+            place = self._by_id.get(id)
+            row = self._rows[place] if place is not None else None
+            if place is not None and row is not None:
+                found.append(self._hit(place, row, score))
+        return found
+
+    def _hit(self, place: int, row: ChunkRow, score: float) -> Hit:
+        vector = self._matrix[place].copy() if self._lengths[place] > 0 else None
+        return Hit(
+            row.id, row.note_id, row.ordinal, row.title, row.heading, row.text, score, vector
+        )
 
     def _put(self, row: ChunkRow) -> int:
         place = self._free.pop() if self._free else self._next_place()
+        self._by_id[row.id] = place
         # The terms are for LanceDB's text search; here they would only take room.
         self._rows[place] = replace(row, terms="", vector=None)
         if row.vector is not None:

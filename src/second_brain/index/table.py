@@ -156,8 +156,13 @@ class ChunkTable:
             query = self._table.query().nearest_to_text(_text_query(terms, phrases)).limit(limit)
             if (predicate := filter.sql()) is not None:
                 query = query.where(predicate)
-            found = await query.select([*_SELECTED, "_score"]).to_arrow()
-            return _hits(found, found["_score"].to_pylist(), self.dimension)
+            resident = self._resident
+            columns = _SELECTED if resident is None else ["id"]
+            found = await query.select([*columns, "_score"]).to_arrow()
+            scores = found["_score"].to_pylist()
+            if resident is not None:
+                return resident.hits(zip(found["id"].to_pylist(), scores, strict=True))
+            return _hits(found, scores, self.dimension)
 
     async def vectors(self, ids: Iterable[str]) -> dict[str, Vector]:
         """The vectors of those chunks that have one, by chunk id."""
