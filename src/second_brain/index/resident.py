@@ -20,6 +20,9 @@ _NOWHERE = -2.0
 """Below every cosine: a place without a passage, or one without a vector."""
 
 
+_EVERYTHING = SearchFilter()
+
+
 class Resident:
     """Belongs to one thread."""
 
@@ -57,7 +60,7 @@ class Resident:
         scores = np.full(count, _NOWHERE, dtype=np.float32)
         np.divide(products, lengths, out=scores, where=lengths > 0)
         found: list[Hit] = []
-        for place in np.argsort(-scores, kind="stable"):
+        for place in _best_first(scores, limit if filter == _EVERYTHING else count):
             row, score = self._rows[place], float(scores[place])
             if row is None or score == _NOWHERE or len(found) == limit:
                 break
@@ -97,3 +100,11 @@ class Resident:
             self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
         self._rows.append(None)
         return len(self._rows) - 1
+
+
+def _best_first(scores: NDArray[np.float32], limit: int) -> NDArray[np.intp]:
+    """The places of at least the `limit` highest scores, the highest first."""
+    if 0 < limit < len(scores):
+        best = np.argpartition(-scores, limit - 1)[:limit]
+        return best[np.argsort(-scores[best], kind="stable")]
+    return np.argsort(-scores, kind="stable")
