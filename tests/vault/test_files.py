@@ -351,6 +351,55 @@ def test_a_write_between_the_check_and_the_swap_is_put_back(
     assert leftovers(root) == []
 
 
+@pytest.mark.parametrize(
+    ("late", "expected"),
+    [
+        (b"one\nlate\n", {"a.md": b"ours\nnew\nlate\n"}),
+        (b"rewritten\n", {"a.md": b"ours\nnew\n", "a (conflicted copy).md": b"rewritten\n"}),
+    ],
+    ids=["an append", "a save of the whole text"],
+)
+def test_what_comes_late_into_the_replaced_file_is_saved_beside_newer_lines(
+    files: VaultFiles,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    late: bytes,
+    expected: dict[str, bytes],
+) -> None:
+    """An editor had the old file open over the swap while others wrote into the new one."""
+    path = root / "a.md"
+    files.create("a.md", b"one\n")
+    read = files.read("a.md")
+    old = os.open(path, os.O_WRONLY)
+    written: list[bool] = []
+
+    def meanwhile(seconds: float) -> None:
+        if not written:
+            written.append(True)
+            os.truncate(old, 0)
+            os.pwrite(old, late, 0)
+            with path.open("ab") as user:
+                user.write(b"new\n")
+
+    monkeypatch.setattr(time, "sleep", meanwhile)
+    files.replace("a.md", b"ours\n", read)
+    os.close(old)
+    assert {file.name: file.read_bytes() for file in root.iterdir()} == expected
+
+
+def test_what_comes_late_into_the_replaced_file_alone_is_put_back(
+    files: VaultFiles, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = root / "a.md"
+    files.create("a.md", b"one\n")
+    read = files.read("a.md")
+    with path.open("ab", buffering=0) as user:
+        monkeypatch.setattr(time, "sleep", lambda seconds: user.write(b"late\n"))
+        with pytest.raises(NoteChanged):
+            files.replace("a.md", b"ours\n", read)
+    assert path.read_bytes() == b"one\nlate\n"
+
+
 # Editing
 
 

@@ -25,7 +25,7 @@ from second_brain.errors import (
     WriteFailed,
 )
 from second_brain.vault import atomic
-from second_brain.vault.names import path_key
+from second_brain.vault.names import free_path, path_key
 from second_brain.vault.paths import TRASH, checked
 from second_brain.vault.stamps import (
     IN_THE_CLOUD,
@@ -39,6 +39,9 @@ from second_brain.vault.stamps import (
 __all__ = ["Edited", "FileRead", "FileStamp", "VaultFiles", "digest"]
 
 _REMEMBERED_WRITES = 4096
+_LATE_SECONDS = 0.05
+"""How long a file that was replaced is watched for somebody who had it open: an append that opens,
+writes and closes is over by then, on a busy machine too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +164,17 @@ class VaultFiles:
                     if self.stamp(path) != before.stamp:
                         raise NoteChanged(path)
                     new.take_the_place_of(real)
-                # Who had opened the old file before the swap has written to a file without a name.
+                # Who had opened the old file before the swap writes to a file without a name, now
+                # or in a moment.
                 late = self._read_handle(path, old)
                 if late.data == before.data:
+                    time.sleep(_LATE_SECONDS)
+                    late = self._read_handle(path, old)
+                if late.data == before.data:
                     return self._wrote(path, new.stamp)
-                self._put_back(path, real, late.data, new.stamp)
-            raise NoteChanged(path)
+                if self._put_back(path, real, late.data, new.stamp):
+                    raise NoteChanged(path)
+            return self._rescue(path, before.data, late.data)
         finally:
             os.close(old)
 
@@ -300,11 +308,32 @@ class VaultFiles:
             raise ReadFailed(path, atomic.reason(error)) from error
         raise NoteChanged(path)
 
-    def _put_back(self, path: str, real: Path, data: bytes, ours: FileStamp) -> None:
-        """Restores the text of somebody who wrote during the swap, unless newer text is there."""
+    def _put_back(self, path: str, real: Path, data: bytes, ours: FileStamp) -> bool:
+        """Restores the text of somebody who wrote during the swap; False if newer text is there."""
         with atomic.prepared(real, data, like=real.stat()) as newer, self._swap:
-            if self.stamp(path) == ours:
-                newer.take_the_place_of(real)
+            if self.stamp(path) != ours:
+                return False
+            newer.take_the_place_of(real)
+            return True
+
+    def _rescue(self, path: str, before: bytes, late: bytes) -> FileStamp:
+        """Saves what was written into the replaced file while others wrote into the new one.
+
+        Lines that were added are added to the new file as well; another text becomes a conflict
+        copy beside it, which its owner is told of.
+        """
+        if not late.startswith(before):
+            stem = path[:-3] if path[-3:].casefold() == ".md" else path
+            folder, _, name = stem.rpartition("/")
+            copy = free_path(folder, f"{name} (conflicted copy)", self.taken)
+            self.create(copy, late)
+            return self.read(path).stamp
+        while True:
+            now = self.read(path)
+            try:
+                return self.replace(path, now.data + late[len(before) :], now)
+            except NoteChanged:
+                continue
 
     def _move(self, path: str, real: Path, target: str) -> None:
         destination = self._locate(target, write=True, follow=False)
