@@ -32,7 +32,7 @@ _LABELS = {
     "part_of_project": ("part of", "includes"),
     "follows": ("follows", "followed by"),
 }
-_LABEL_HOPS = 2
+_NEAR_HOPS = 2
 
 
 class Relations:
@@ -123,7 +123,7 @@ class Relations:
             rows = catalog.memories(limit=limit)
         else:
             row = self._shelf.row(seed)
-            near = catalog.edges.walk({seed: 1.0}, hops=_LABEL_HOPS, decay=1.0, limit=limit or 200)
+            near = catalog.edges.walk({seed: 1.0}, hops=_NEAR_HOPS, decay=1.0, limit=limit or 200)
             ids = catalog.by_ids(reached.id for reached in near)
             rows = [row, *ids.values()]
             rows = rows[:limit] if limit is not None else rows
