@@ -25,6 +25,14 @@ class NoteNotFound(SecondBrainError):
         self.id = id
 
 
+class WriteNotFound(SecondBrainError):
+    """The history has no write of this number; old ones are forgotten after a while."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(f"No write found with number: {n}")
+        self.n = n
+
+
 class EditRefused(SecondBrainError):
     """The file cannot be edited without risking the user's text; nothing was written."""
 

@@ -10,7 +10,7 @@ from live import AGENT, Brain
 
 from second_brain.config.settings import HistorySettings
 from second_brain.daemon import clock_ms
-from second_brain.errors import InvalidInput, NoteNotFound
+from second_brain.errors import InvalidInput, NoteNotFound, WriteNotFound
 from second_brain.vault.files import digest
 
 DAY_MS = 86_400_000
@@ -52,7 +52,7 @@ def test_the_bytes_around_a_write(brain: Brain) -> None:
     (write,) = brain.run(brain.memories.history(id))
     found = brain.run(brain.memories.write_contents(write.n))
     assert (found.write, found.before, found.after) == (write, data, brain.bytes("Winch.md"))
-    with pytest.raises(InvalidInput, match="not in the history"):
+    with pytest.raises(WriteNotFound, match="No write found"):
         brain.run(brain.memories.write_contents(10**9))
 
 

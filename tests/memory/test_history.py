@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from live import AGENT, Brain
 
-from second_brain.errors import EditRefused, NoteChanged, NoteNotFound
+from second_brain.errors import EditRefused, NoteChanged, NoteNotFound, WriteNotFound
 from second_brain.index.embedding import Embedder
 from second_brain.memory.model import Caller, WriteRecord
 from second_brain.vault.files import digest
@@ -294,7 +294,7 @@ def test_undoing_twice_is_refused_with_the_reason(brain: Brain) -> None:
 
 @pytest.mark.parametrize("n", [0, -1, 10**9, 2**63 - 1])
 def test_undo_of_a_write_that_does_not_exist(brain: Brain, n: int) -> None:
-    with pytest.raises(EditRefused, match="not in the history"):
+    with pytest.raises(WriteNotFound, match="No write found"):
         undo(brain, n)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from second_brain.errors import InvalidInput, NoteNotFound, SecondBrainError
+from second_brain.errors import InvalidInput, NoteNotFound, SecondBrainError, WriteNotFound
 from second_brain.memory.model import (
     RELATION_TYPES,
     Appended,
@@ -315,7 +315,7 @@ class FakeMemories:
         for record in self.writes:
             if record.n == n:
                 return WriteContents(record, *self.sides)
-        raise InvalidInput("n", f"'n' {n} is not in the history")
+        raise WriteNotFound(n)
 
     async def file(self, id: str) -> NoteFile:
         memory = self._find(id)
@@ -334,7 +334,7 @@ class FakeMemories:
         for record in self.writes:
             if record.n == n:
                 return replace(record, undone=True)
-        raise InvalidInput("n", f"'n' {n} is not in the history")
+        raise WriteNotFound(n)
 
 
 class Unexpected(SecondBrainError):

@@ -48,7 +48,7 @@ def test_the_file_as_it_is_now(written: TestClient) -> None:
     [
         ("", 400),
         ("n=x", 400),
-        ("n=7", 400),
+        ("n=7", 404),
         ("n=1&side=both", 400),
         ("n=1&id=m2", 400),
         ("id=m9", 404),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from second_brain.errors import InvalidInput, NoteNotFound
+from second_brain.errors import InvalidInput, NoteNotFound, WriteNotFound
 from second_brain.index.catalog import Catalog
 from second_brain.index.state import State, WriteRow
 from second_brain.memory.model import NoteFile, WriteContents, WriteRecord
@@ -25,10 +25,10 @@ class Chronicle:
         return [record(row, None, undone=row.state == "undone") for row in rows]
 
     def contents(self, n: int) -> WriteContents:
-        """One write with the bytes around it. InvalidInput if it is not in the history."""
+        """One write with the bytes around it. WriteNotFound if it is not in the history."""
         found = self._state.contents(n)
         if found is None or found.row.state == "pending":
-            raise InvalidInput("n", f"'n' {n} is not in the history")
+            raise WriteNotFound(n)
         write = record(found.row, None, undone=found.row.state == "undone")
         return WriteContents(write, found.before, found.after)
 

@@ -18,6 +18,7 @@ from second_brain.errors import (
     IndexUnavailable,
     NoteNotFound,
     Stopping,
+    WriteNotFound,
 )
 from second_brain.index.rows import NoteRow
 from second_brain.index.state import State, WriteContents, WriteRow
@@ -153,8 +154,8 @@ class Scribe:
         """Take one write back: what it made goes, what it took away comes back, and no more.
 
         A file that was changed since is merged where the two changes are apart; NoteChanged if
-        they are not, saying what to do. EditRefused for a write that is undone already or unknown.
-        The undoing is a write of its own in the history.
+        they are not, saying what to do. EditRefused for a write that is undone already,
+        WriteNotFound for an unknown one. The undoing is a write of its own in the history.
         """
         contents = await asyncio.to_thread(self._undoable, n)
         async with self._lock(contents.row.id):
@@ -234,7 +235,7 @@ class Scribe:
     def _undoable(self, n: int) -> WriteContents:
         contents = self._state.contents(n)
         if contents is None or contents.row.state == "pending":
-            raise EditRefused(f"Write {n}", "it is not in the history")
+            raise WriteNotFound(n)
         if contents.row.state == "undone":
             raise EditRefused(contents.row.path, f"write {n} is already undone")
         return contents

@@ -18,11 +18,13 @@ from second_brain.errors import (
     Stopping,
     VaultOffline,
     WriteFailed,
+    WriteNotFound,
 )
 
 _STATUS: tuple[tuple[type[SecondBrainError], int], ...] = (
     (InvalidInput, 400),
     (NoteNotFound, 404),
+    (WriteNotFound, 404),
     (EditRefused, 409),
     (NoteChanged, 409),
     (VaultOffline, 503),
