@@ -122,22 +122,25 @@ def to_arrow(rows: Sequence[ChunkRow], dimension: int) -> pa.Table:
 
 
 def from_arrow(batch: pa.RecordBatch, dimension: int) -> Iterator[ChunkRow]:
-    """The rows of a batch with all columns of the table, but without their terms."""
-    names = ("note_id", "ordinal", "title", "heading", "text", "created", "tags", "kind", "status")
+    """The rows of a batch with all columns of the table."""
+    names = (
+        *("note_id", "ordinal", "title", "heading", "text", "terms"),
+        *("created", "tags", "kind", "status"),
+    )
     columns = [batch.column(name).to_pylist() for name in names]
     vectors = batch.column("vector")
     known = iter(matrix([vectors.drop_null()], dimension))
     for values, here in zip(
         zip(*columns, strict=True), vectors.is_valid().to_pylist(), strict=True
     ):
-        note_id, ordinal, title, heading, text, created, tags, kind, status = values
+        note_id, ordinal, title, heading, text, terms, created, tags, kind, status = values
         yield ChunkRow(
             note_id=note_id,
             ordinal=ordinal,
             title=title,
             heading=heading,
             text=text,
-            terms="",
+            terms=terms,
             created=created,
             tags=tuple(tags or ()),
             kind=kind,

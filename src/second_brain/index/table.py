@@ -33,7 +33,7 @@ SCHEMA_VERSION = 1
 
 VECTOR_INDEX_FROM = 10_000
 """Rows from which an approximate index is cheaper than looking at every vector. A local table with
-fewer is searched by vector in memory (`resident`)."""
+fewer is searched in memory (`resident`), but for phrases."""
 
 _MAX_SEGMENTS = 10
 _NPROBES = 20
@@ -144,6 +144,8 @@ class ChunkTable:
         """
         if not query.terms:
             return []
+        if self._resident is not None and not query.phrases:
+            return self._resident.search_text(query.terms, filter, limit)
         found = await self._text_search(query.terms, query.phrases, filter, limit)
         if not found and query.phrases:
             found = await self._text_search(query.terms, (), filter, limit)
@@ -207,8 +209,7 @@ class ChunkTable:
                     for row in lance.from_arrow(batch, self.dimension):
                         rows.setdefault(row.note_id, []).append(row)
             if small:
-                self._resident = Resident(self.dimension)
-                self._resident.replace(rows)
+                self._resident = await asyncio.to_thread(_in_memory, rows, self.dimension)
             query = self._table.query().nearest_to_text(MatchQuery("a", "terms"))
             await query.select(["id", "_score"]).limit(1).to_arrow()
 
@@ -337,6 +338,12 @@ class ChunkTable:
         norm = float(np.dot(vector, vector))
         if not np.isfinite(norm) or norm == 0.0:
             raise ValueError("a vector that is zero or not finite")
+
+
+def _in_memory(rows: Mapping[str, Sequence[ChunkRow]], dimension: int) -> Resident:
+    resident = Resident(dimension)
+    resident.replace(rows)
+    return resident
 
 
 def table_name(fingerprint: str, dimension: int) -> str:

@@ -1,0 +1,98 @@
+"""The full-text index in memory weighs as BM25 over exactly the passages that it holds."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lance_tables import row, with_table
+
+from second_brain.index.analyze import parse_query
+from second_brain.index.passages import ChunkRow, SearchFilter
+from second_brain.index.postings import K1, B, Postings
+from second_brain.index.table import ChunkTable
+
+WORDS = ["a", "b", "c", "d"]
+changes = st.lists(
+    st.tuples(st.integers(0, 300), st.lists(st.sampled_from(WORDS), max_size=12)), max_size=25
+)
+
+
+def expected(texts: dict[int, list[str]], asked: list[str], place: int) -> float:
+    own = texts.get(place, [])
+    mean = sum(map(len, texts.values())) / len(texts)
+    total = 0.0
+    for term in asked:
+        often, holding = own.count(term), sum(term in text for text in texts.values())
+        if often:
+            idf = math.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
+            total += idf * often * (K1 + 1) / (often + K1 * (1 - B + B * len(own) / mean))
+    return total
+
+
+@given(changes, st.sets(st.sampled_from([*WORDS, "unknown"])))
+def test_the_weights_are_those_of_what_was_put_last(
+    made: list[tuple[int, list[str]]], asked: set[str]
+) -> None:
+    postings, texts = Postings(), dict[int, list[str]]()
+    for place, words in made:
+        if words:
+            postings.put(place, " ".join(words))
+            texts[place] = words
+        else:
+            postings.remove(place)
+            texts.pop(place, None)
+    weights = postings.weigh(sorted(asked), 301)
+    assert len(postings) == len(texts)
+    for place in range(301):
+        wanted = expected(texts, sorted(asked), place) if texts else 0.0
+        assert weights[place] == pytest.approx(wanted, rel=1e-4, abs=1e-6)
+
+
+def test_nothing_is_left_of_what_was_removed() -> None:
+    postings = Postings()
+    postings.put(0, "one two two")
+    postings.put(1, "two")
+    postings.put(0, "three")
+    postings.remove(1)
+    postings.remove(0)
+    postings.remove(99_999)
+    assert len(postings) == 0
+    assert not np.any(postings.weigh(["one", "two", "three"], 2))
+    assert postings._terms == {}
+
+
+def test_a_term_that_fills_a_passage_is_counted_to_the_end() -> None:
+    postings = Postings()
+    postings.put(70_000, "x " * 70_000)
+    assert postings.weigh(["x"], 70_001)[70_000] > 0
+
+
+def test_real_sentences_weigh_as_in_the_table(tmp_path: Path) -> None:
+    dice = random.Random(5)
+    vocabulary = ["harbour", "ferry", "budget", "café", "été", "v1.9", "#149", "sails", "東京"]
+    texts = [" ".join(dice.choices(vocabulary, k=dice.randint(1, 60))) for _ in range(60)]
+    rows: dict[str, list[ChunkRow]] = {
+        f"n{n}": [row(f"n{n}", text=text)] for n, text in enumerate(texts)
+    }
+
+    async def test(table: ChunkTable) -> None:
+        await table.replace_notes(rows)
+        await table.optimize()
+        assert table._resident is not None
+        for question in ("the budget for the roof", "v1.9", "été à Tokyo 東京", "sail"):
+            asked = parse_query(question)
+            in_memory = await table.text_search(asked, SearchFilter(), 100)
+            resident, table._resident = table._resident, None
+            from_disk = await table.text_search(asked, SearchFilter(), 100)
+            table._resident = resident
+            weights = {hit.id: hit.score for hit in from_disk}
+            assert weights
+            assert {h.id: h.score for h in in_memory} == pytest.approx(weights, rel=1e-4)
+
+    with_table(tmp_path, test)
