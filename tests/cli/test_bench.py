@@ -98,6 +98,23 @@ def test_the_footprint_is_compared_between_a_fifth_of_the_edits_and_their_end(
     assert any("20 edits through the watcher" in line for line in table["context"])
 
 
+def test_many_clients_are_served_beside_some_that_never_read_and_through_a_restart(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("_ALONE", 4), ("_RESTART_SECONDS", 3.0), ("_EACH", {})):
+        monkeypatch.setattr(f"second_brain.cli.benches.load.{name}", value)
+    given = ["--notes", "12", "--rate", "20", "--sessions", "64", "--seconds", "3", "--pause", "2"]
+    found = rows(bench("load", *given))
+    assert found["errors"]["value"] == 0, found["errors"]["note"]
+    assert found["REST requests answered"]["value"] == 60
+    assert found["MCP requests answered"]["value"] >= 64 + 32
+    assert found["recall's p95, times that alone"]["target"] == 10
+    restart = found["restart under load: errors"]
+    assert restart["value"] == 0, restart["note"]
+    waited = found["restart under load: longest wait of a request"]
+    assert not waited["note"].startswith("0 "), "nobody was there during the restart"
+
+
 def test_made_up_notes_are_memories_with_links_tags_and_headings(tmp_path: Path) -> None:
     made = write_vault(tmp_path, notes(60, REAL))
     assert made == list(notes(60, REAL))

@@ -86,6 +86,14 @@ class DaemonProcess:
             process.kill()
             process.wait()
 
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def token(self) -> str:
+        return self._token
+
     # Waiting
 
     def wait_serving(self) -> float:
