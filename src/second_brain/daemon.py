@@ -234,6 +234,7 @@ class Daemon:
             self.files.sweep()
         self.catalog.purge_missing(now - _MISSING_DAYS * _DAY_MS)
         self.catalog.vectors.prune(now - _VECTOR_DAYS * _DAY_MS)
+        self.state.logins.prune(now)
         self.state.prune_history(
             older_than=now - history.keep_days * _DAY_MS, max_bytes=history.max_mb * 1_000_000
         )
@@ -269,6 +270,8 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
         from second_brain.server.app import create_app  # noqa: PLC0415 - most of the start
         from second_brain.server.body import Limits  # noqa: PLC0415
         from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS  # noqa: PLC0415
+        from second_brain.server.oauth.documents import Documents  # noqa: PLC0415
+        from second_brain.server.oauth.server import OAuthParts  # noqa: PLC0415
         from second_brain.server.serve import HttpServer, bind  # noqa: PLC0415
 
     folder = vault_folder(settings)
@@ -299,6 +302,12 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
         app = create_app(
             daemon.memories,
             token=token.value,
+            oauth=OAuthParts(
+                daemon.state.logins,
+                public_url=settings.server.public_url,
+                fetch=Documents() if settings.server.client_documents else None,
+                clock_ms=clock_ms,
+            ),
             allowed_hosts=[*LOOPBACK_HOSTS, *settings.server.further_hosts],
             allowed_origins=[*CLIENT_ORIGINS, *settings.server.further_origins],
             limits=replace(Limits(), body_bytes=settings.limits.max_body),

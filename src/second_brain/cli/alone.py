@@ -12,13 +12,14 @@ import httpx2
 
 from second_brain.cli.daemons import AGENT, Refused
 from second_brain.config import Settings
-from second_brain.daemon import Daemon
+from second_brain.daemon import Daemon, clock_ms
 from second_brain.errors import IndexUnavailable
 from second_brain.instance import DaemonLock, vault_folder
 from second_brain.report import Silent, StartReport
 from second_brain.server.auth import Authenticator, StaticToken
 from second_brain.server.body import Limits
 from second_brain.server.endpoint import Endpoint
+from second_brain.server.oauth.client_list import ClientList
 from second_brain.server.owner import Owner
 from second_brain.server.rest import Rest
 
@@ -57,7 +58,11 @@ class Alone:
             self._open = opened.pop_all()
         self._token = secrets.token_hex()
         authenticator = Authenticator([StaticToken(self._token)])
-        parts = (Rest(self._daemon.memories), Owner(self._daemon.memories))
+        parts = (
+            Rest(self._daemon.memories),
+            Owner(self._daemon.memories),
+            ClientList(self._daemon.state.logins, clock_ms),
+        )
         self._endpoints = {
             path: Endpoint(methods, authenticator, Limits())
             for part in parts

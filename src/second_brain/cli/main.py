@@ -19,6 +19,7 @@ _COMMANDS = {
     "reindex": "second_brain.cli.reindex:reindex",
     "doctor": "second_brain.cli.doctor:doctor",
     "mcp": "second_brain.cli.mcp:mcp",
+    "clients": "second_brain.cli.clients:clients",
     "model": "second_brain.cli.model:model",
     "token": "second_brain.cli.token:token",
     "bench": "second_brain.cli.bench:bench",

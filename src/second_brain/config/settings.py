@@ -120,6 +120,14 @@ class ServerSettings:
         ),
     )
 
+    client_documents: bool = field(
+        default=False,
+        metadata=_about(
+            "Let applications be named by the address of their metadata document, and fetch it.",
+            env="CLIENT_DOCUMENTS",
+        ),
+    )
+
     @property
     def further_hosts(self) -> tuple[str, ...]:
         """Hosts that clients may name beside this machine's own: the allowed and the public one."""

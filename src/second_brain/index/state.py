@@ -1,4 +1,4 @@
-"""What cannot be derived from the vault: recall counters and the history of our writes.
+"""What cannot be derived from the vault: recall counters, logins, the history of our writes.
 
 Losing it loses nothing of the user's. It holds the text of notes before and after each write, so
 the file is the owner's alone (0600) from its first byte. Every method may raise StoreDamaged or
@@ -14,24 +14,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
+from second_brain.index import logins
 from second_brain.index.database import Database, StoreDamaged, Value, chunked, marks, set_aside
 
 WriteState = Literal["pending", "done", "undone"]
 
-_VERSION = 1
-_SCHEMA = """
-CREATE TABLE counters (
+_VERSION = 2
+# Version 1 had no logins: what is there stays, what is missing is added.
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS counters (
   id TEXT PRIMARY KEY, recall_count INTEGER NOT NULL DEFAULT 0, last_recalled INTEGER,
   contradiction_wins INTEGER NOT NULL DEFAULT 0, contradiction_losses INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE TABLE writes (
+CREATE TABLE IF NOT EXISTS writes (
   n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, path TEXT NOT NULL, at INTEGER NOT NULL,
   client TEXT NOT NULL, tool TEXT NOT NULL, summary TEXT NOT NULL, state TEXT NOT NULL,
   after_hash TEXT, trash_path TEXT, bytes INTEGER NOT NULL, before BLOB, after BLOB
 );
-CREATE INDEX writes_id ON writes (id, n);
-CREATE INDEX writes_state ON writes (state);
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
+CREATE INDEX IF NOT EXISTS writes_id ON writes (id, n);
+CREATE INDEX IF NOT EXISTS writes_state ON writes (state);
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+{logins.SCHEMA}
 """
 _COLUMNS = "n, id, path, at, client, tool, summary, state, after_hash, trash_path"
 
@@ -77,6 +80,7 @@ class State:
     def __init__(self, db: Database, *, lost: Path | None) -> None:
         self._db = db
         self.lost = lost
+        self.logins = logins.Logins(db)
 
     @classmethod
     def open(cls, path: Path) -> State:

@@ -21,6 +21,7 @@ from second_brain.server.cors import Cors
 from second_brain.server.endpoint import Endpoint
 from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS, HostOriginGuard, Sites
 from second_brain.server.mcp import MemoryServer
+from second_brain.server.oauth.server import OAuthParts, OAuthServer
 from second_brain.server.owner import Owner
 from second_brain.server.responses import failure
 from second_brain.server.rest import Rest
@@ -36,6 +37,7 @@ def create_app(
     *,
     token: str,
     verifiers: Sequence[TokenVerifier] = (),
+    oauth: OAuthParts | None = None,
     allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
     allowed_origins: Sequence[str] = CLIENT_ORIGINS,
     limits: Limits = _DEFAULT_LIMITS,
@@ -48,6 +50,7 @@ def create_app(
         memories: the use cases.
         token: the static bearer token; must not be blank.
         verifiers: who else can say that a token is valid, asked after the static one.
+        oauth: where logins are kept; None if there is the static token only.
         allowed_hosts: values of `Host` that are served, with a port or for any port.
         allowed_origins: web origins that may call /mcp, besides the server's own.
         limits: what one request may cost.
@@ -56,12 +59,20 @@ def create_app(
 
     `app.state.stop_streaming()` ends the streams that clients keep open.
     """
-    authenticator = Authenticator([StaticToken(token), *verifiers], query_token=query_token)
+    owner = StaticToken(token)
     sites = Sites(allowed_hosts, allowed_origins)
+    logins = OAuthServer(oauth, owner=owner, sites=sites, limits=limits) if oauth else None
+    authenticator = Authenticator(
+        [owner, *verifiers, *((logins.verifier,) if logins else ())],
+        query_token=query_token,
+        challenge=logins.challenge if logins else None,
+    )
     server = MemoryServer(memories)
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)
     parts = (Rest(memories), Owner(memories), WithoutModel(memories))
     handlers = {path: methods for part in parts for path, methods in part.routes().items()}
+    handlers.update(logins.owner_routes() if logins else {})
+    strict_paths = [*mcp_http.PATHS, *(logins.strict_paths if logins else ())]
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
@@ -75,10 +86,11 @@ def create_app(
                 Route(path, Endpoint(methods, authenticator, limits))
                 for path, methods in handlers.items()
             ),
+            *(logins.routes() if logins else ()),
         ],
         middleware=[
             Middleware(AccessLog),
-            Middleware(HostOriginGuard, sites=sites, strict_paths=mcp_http.PATHS),
+            Middleware(HostOriginGuard, sites=sites, strict_paths=strict_paths),
             Middleware(Cors, sites=sites),
         ],
         exception_handlers={HTTPException: _http_error, Exception: _crash},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import parse_qsl
@@ -47,9 +47,16 @@ class StaticToken:
 class Authenticator:
     """Asks each verifier in turn about the token that a request carries."""
 
-    def __init__(self, verifiers: Sequence[TokenVerifier], *, query_token: bool = False) -> None:
+    def __init__(
+        self,
+        verifiers: Sequence[TokenVerifier],
+        *,
+        query_token: bool = False,
+        challenge: Callable[[HTTPConnection], str] | None = None,
+    ) -> None:
         self._verifiers = tuple(verifiers)
         self._query_token = query_token
+        self._challenge = challenge
 
     async def identify(self, connection: HTTPConnection) -> Principal | None:
         """Return the principal of the request's token; None without a token or with a wrong one."""
@@ -66,7 +73,7 @@ class Authenticator:
 
     def challenge(self, connection: HTTPConnection) -> str:
         """Return the value of `WWW-Authenticate` for a request that was refused."""
-        return "Bearer"
+        return self._challenge(connection) if self._challenge else "Bearer"
 
 
 def bearer_token(scope: Scope) -> bytes | None:

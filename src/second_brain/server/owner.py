@@ -35,7 +35,7 @@ class Owner:
 
         With both, the write must be of that memory. `id` may be the beginning of one.
         """
-        _require_owner(call)
+        require_owner(call)
         query = call.query
         id_, side = query.optional_text("id"), query.choice("side", of=SIDES) or SIDES[0]
         if id_ is not None and query.optional_text("n") is None:
@@ -50,7 +50,7 @@ class Owner:
         """Build the index anew, in the background; or accept that missing notes are deleted."""
         body = await call.body()
         accept = body.flag("accept_deletions")
-        _require_owner(call)
+        require_owner(call)
         if accept:
             deleted = await self._memories.accept_deletions()
             return {"ok": True, "deleted": len(deleted), "paths": deleted}
@@ -58,7 +58,8 @@ class Owner:
         return {"ok": True, "rebuilding": True}
 
 
-def _require_owner(call: Call) -> None:
+def require_owner(call: Call) -> None:
+    """Refuse a request that an application sent with a token of its own."""
     if not call.by_owner:
         raise RequestRefused(403, "Only the owner's own token may do this")
 
