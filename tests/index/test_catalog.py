@@ -214,6 +214,21 @@ def test_memories_newest_first_by_tag_time_and_kind(catalog: Catalog) -> None:
     assert found(limit=1) == ["c"]
 
 
+def test_memories_by_a_part_of_their_name(catalog: Catalog) -> None:
+    paths = {"My boat.md": 9, "Boat/Ébène 100%.md": 1, "Harbour/Boats.md": 2}
+    catalog.upsert(note(path, created=created) for path, created in paths.items())
+    catalog.upsert([note("Boat none.md", is_memory=False), note("Boat gone.md")])
+    catalog.mark_missing(["Boat gone.md"], 5)
+
+    def named(text: str, limit: int = 20) -> list[str]:
+        return [n.path for n in catalog.memories_named(text, limit)]
+
+    assert named("BOAT") == ["Harbour/Boats.md", "Boat/Ébène 100%.md", "My boat.md"]
+    assert named("e\u0301bène 100%") == named("%") == ["Boat/Ébène 100%.md"]
+    assert named("_") == named("\\") == []
+    assert named("", 2) == ["My boat.md", "Harbour/Boats.md"]
+
+
 def test_counts_and_tags(catalog: Catalog) -> None:
     catalog.upsert(
         [

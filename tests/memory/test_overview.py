@@ -80,6 +80,21 @@ def test_recent_memories_are_newest_first(vault: Brain) -> None:
     assert len(recent(vault)) == 5
 
 
+def test_recent_memories_page_by_page(vault: Brain) -> None:
+    everything = recent(vault)
+    assert recent(vault, 2, offset=2) == everything[2:4]
+    assert recent(vault, 2, offset=4) == everything[4:]
+    assert recent(vault, 2, offset=5) == []
+
+
+def test_memories_by_a_part_of_their_name(vault: Brain) -> None:
+    found = vault.run(vault.memories.named("gui"))
+    assert [(note.id, note.title, note.path) for note in found] == [
+        (vault.id("Guide.md"), "Guide", "Guide.md")
+    ]
+    assert vault.run(vault.memories.named("none")) == []
+
+
 def test_recent_memories_by_tag_and_time(vault: Brain) -> None:
     assert recent(vault, tag="work") == ["c.md", "b.md", "a.md"]
     assert recent(vault, tag="WORK/plan") == ["a.md"]

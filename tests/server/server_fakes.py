@@ -21,6 +21,7 @@ from second_brain.memory.model import (
     Health,
     Memory,
     NoteFile,
+    NoteName,
     NoteStatus,
     Problem,
     RecallAnswer,
@@ -198,10 +199,16 @@ class FakeMemories:
         tag: str | None = None,
         after: int | None = None,
         before: int | None = None,
+        offset: int = 0,
     ) -> list[Memory]:
         self._check()
         self.asked.append({"n": n, "tag": tag, "after": after, "before": before})
-        return list(reversed(self.stored.values()))[:n]
+        return list(reversed(self.stored.values()))[offset : offset + n]
+
+    async def named(self, text: str, n: int = 20) -> list[NoteName]:
+        self._check()
+        found = [m for m in self.stored.values() if text.casefold() in m.path.casefold()]
+        return [NoteName(m.id, m.title, m.path) for m in found][:n]
 
     async def get(self, id: str) -> Memory:
         return self._find(id)

@@ -352,6 +352,7 @@ class Catalog:
         kind: str | None = None,
         embedded: bool | None = None,
         limit: int | None = None,
+        offset: int = 0,
     ) -> list[NoteRow]:
         """Memories, newest first. `tag` includes the tags below it; the times are inclusive."""
         where, values = [f"WHERE {_MEMORY}"], []
@@ -368,9 +369,20 @@ class Catalog:
             keys = tag_keys([tag])
             where.append("path IN (SELECT path FROM note_tags WHERE tag = ?)")
             values.append(keys[-1] if keys else "")
-        values.append(-1 if limit is None else limit)
+        values += [-1 if limit is None else limit, offset]
         return self._notes(
-            f"{' AND '.join(where)} ORDER BY created DESC, modified DESC, id LIMIT ?", values
+            f"{' AND '.join(where)} ORDER BY created DESC, modified DESC, id LIMIT ? OFFSET ?",
+            values,
+        )
+
+    def memories_named(self, text: str, limit: int) -> list[NoteRow]:
+        """Memories with `text` in their path, in whatever case; names that begin so come first."""
+        literal = _literal(path_key(text))
+        return self._notes(
+            f"WHERE {_MEMORY} AND path_key LIKE ? ESCAPE '\\' ORDER BY "
+            "path_key LIKE ? ESCAPE '\\' OR path_key LIKE ? ESCAPE '\\' DESC, created DESC, id "
+            "LIMIT ?",
+            (f"%{literal}%", f"{literal}%", f"%/{literal}%", limit),
         )
 
     def page(

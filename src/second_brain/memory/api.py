@@ -16,6 +16,7 @@ from second_brain.memory.model import (
     Health,
     Memory,
     NoteFile,
+    NoteName,
     NoteStatus,
     RecallAnswer,
     RecallQuery,
@@ -55,7 +56,12 @@ class Memories(Protocol):
         tag: str | None = None,
         after: int | None = None,
         before: int | None = None,
+        offset: int = 0,
     ) -> list[Memory]: ...
+
+    async def named(self, text: str, n: int = 20) -> list[NoteName]:
+        """Memories with `text` in the path of their note, in whatever case, the best first."""
+        ...
 
     async def get(self, id: str) -> Memory: ...
 

@@ -50,6 +50,15 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteName:
+    """How a memory is called: its id, the name of its note, and where that lies."""
+
+    id: str
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Remembered:
     """Answer of remember. `outcome` decides the shape that the contract gives it.
 

@@ -10,7 +10,7 @@ from second_brain.errors import InvalidInput
 from second_brain.index.catalog import Catalog
 from second_brain.index.rows import EdgeRow, NoteRow
 from second_brain.index.state import Counters, State
-from second_brain.memory.model import Edge, ExportedEntry, Memory, NoteStatus, Stats
+from second_brain.memory.model import Edge, ExportedEntry, Memory, NoteName, NoteStatus, Stats
 from second_brain.memory.shelf import Shelf
 
 _DAY_MS = 86_400_000
@@ -33,17 +33,31 @@ class Overview:
         self._clock_ms = clock_ms
 
     async def recent(
-        self, n: int, tag: str | None, after: int | None, before: int | None
+        self, n: int, tag: str | None, after: int | None, before: int | None, offset: int
     ) -> list[Memory]:
-        """The newest memories with their whole texts. Raises InvalidInput."""
+        """The newest memories with their whole texts, after the first `offset`.
+
+        Raises InvalidInput.
+        """
         if n < 1:
             raise InvalidInput("n", "n must be at least 1")
 
         wanted = tag.strip().strip("#/") if tag else ""
 
         def read() -> list[Memory]:
-            rows = self._catalog.memories(tag=wanted or None, after=after, before=before, limit=n)
+            rows = self._catalog.memories(
+                tag=wanted or None, after=after, before=before, limit=n, offset=offset
+            )
             return self._shelf.memories(rows)
+
+        return await asyncio.to_thread(read)
+
+    async def named(self, text: str, n: int) -> list[NoteName]:
+        """Memories with `text` in their path, the best first; all of them for an empty text."""
+
+        def read() -> list[NoteName]:
+            rows = self._catalog.memories_named(text, n)
+            return [NoteName(row.id, row.title, row.path) for row in rows]
 
         return await asyncio.to_thread(read)
 

@@ -25,6 +25,7 @@ from second_brain.memory.model import (
     Health,
     Memory,
     NoteFile,
+    NoteName,
     NoteStatus,
     RecallAnswer,
     RecallQuery,
@@ -159,8 +160,12 @@ class MemoryService:
         tag: str | None = None,
         after: int | None = None,
         before: int | None = None,
+        offset: int = 0,
     ) -> list[Memory]:
-        return await self._overview.recent(n, tag, after, before)
+        return await self._overview.recent(n, tag, after, before, offset)
+
+    async def named(self, text: str, n: int = 20) -> list[NoteName]:
+        return await self._overview.named(text, n)
 
     async def get(self, id: str) -> Memory:
         return await asyncio.to_thread(self._shelf.memory, id)

@@ -1,4 +1,4 @@
-"""The MCP server: the tools of `tool_list`, run by `tool_calls`, for any transport.
+"""The MCP server: tools, resources, prompts and completions, for any transport.
 
 The SDK's low-level server is used on purpose: it leaves schemas, leniency and error texts to us,
 and its session managers are public.
@@ -6,15 +6,28 @@ and its session managers are public.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+
 from mcp.server import Server, ServerRequestContext
+from mcp.server.caching import CacheHint
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
 )
 from starlette.requests import Request
 
@@ -22,25 +35,49 @@ from second_brain import __version__
 from second_brain.memory.api import Memories
 from second_brain.server.auth import Principal
 from second_brain.server.callers import client_name
+from second_brain.server.mcp_completions import Completions
+from second_brain.server.mcp_prompts import PROMPTS, Prompts
+from second_brain.server.mcp_resources import Resources
 from second_brain.server.tool_calls import ToolCalls
 from second_brain.server.tool_list import INSTRUCTIONS, TOOLS
 
 _Context = ServerRequestContext[object]
 
+# These change with a new version of the program only, the rest with every note.
+_FIXED = CacheHint(ttl_ms=600_000, scope="public")
+
+
+def _local_now() -> datetime:
+    return datetime.now().astimezone()
+
 
 class MemoryServer:
     """The protocol server and the subscription streams that it keeps open."""
 
-    def __init__(self, memories: Memories) -> None:
+    def __init__(self, memories: Memories, *, now: Callable[[], datetime] = _local_now) -> None:
         self._calls = ToolCalls(memories)
+        self._resources = Resources(memories)
+        self._prompts = Prompts(memories, now)
+        self._completions = Completions(memories)
         self._listening = ListenHandler(InMemorySubscriptionBus())
         self.server: Server[object] = Server(
             "second-brain",
             title="Second Brain",
             version=__version__,
             instructions=INSTRUCTIONS,
+            cache_hints={
+                "tools/list": _FIXED,
+                "prompts/list": _FIXED,
+                "resources/templates/list": _FIXED,
+            },
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
             on_subscriptions_listen=self._listening,
             get_tool_input_schema=_input_schema,
         )
@@ -58,6 +95,34 @@ class MemoryServer:
         if params.name not in self._calls:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
         return await self._calls.call(params.name, params.arguments or {}, _client(context))
+
+    async def _list_resources(
+        self, context: _Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return await self._resources.page(params.cursor if params else None)
+
+    async def _list_templates(
+        self, context: _Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return self._resources.templates()
+
+    async def _read_resource(
+        self, context: _Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        return await self._resources.read(params.uri, context.protocol_version)
+
+    async def _list_prompts(
+        self, context: _Context, params: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        return ListPromptsResult(prompts=list(PROMPTS))
+
+    async def _get_prompt(
+        self, context: _Context, params: GetPromptRequestParams
+    ) -> GetPromptResult:
+        return await self._prompts.get(params.name, params.arguments or {})
+
+    async def _complete(self, context: _Context, params: CompleteRequestParams) -> CompleteResult:
+        return CompleteResult(completion=await self._completions.complete(params))
 
 
 def _input_schema(name: str) -> dict[str, object] | None:

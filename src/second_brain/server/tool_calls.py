@@ -27,12 +27,11 @@ from second_brain.memory.model import (
     RELATION_TYPES,
     STATUSES,
     Caller,
-    Connection,
     Memory,
     RecallHit,
     RecallQuery,
 )
-from second_brain.server import wire
+from second_brain.server import readable, wire
 from second_brain.server.responses import describe
 from second_brain.server.validation import Fields
 
@@ -40,7 +39,6 @@ DEFAULT_SOURCE = "claude"
 
 # Texts in one answer: what a model can read at once without losing the thread.
 _RECALL_CHARS = 12_000
-_PREVIEW_CHARS = 400
 _GET_CHARS = 60_000
 
 
@@ -158,7 +156,7 @@ class ToolCalls:
             text = answer.message or f"No memory matches '{answer.query_used}'."
             text += " Try other words, or without tag, kind and dates."
             return Answer("\n".join([text, *([answer.notice] if answer.notice else [])]), data)
-        blocks = [_hit_text(number, hit) for number, hit in enumerate(answer.hits, 1)]
+        blocks = [readable.hit_text(number, hit) for number, hit in enumerate(answer.hits, 1)]
         return Answer("\n\n".join([*notes, *blocks]), data)
 
     async def _list_recent(self, fields: Fields, _: Caller) -> Answer:
@@ -169,9 +167,11 @@ class ToolCalls:
             before=fields.time("before"),
         )
         data: dict[str, object] = {
-            "memories": [_memory_data(memory, _preview(memory.content)) for memory in memories]
+            "memories": [
+                _memory_data(memory, readable.preview(memory.content)) for memory in memories
+            ]
         }
-        blocks = [f"{_header(memory)}\n{_preview(memory.content)}" for memory in memories]
+        blocks = [readable.listed(memory) for memory in memories]
         return Answer("\n\n".join(blocks) or "No memories yet for this choice.", data)
 
     async def _get(self, fields: Fields, _: Caller) -> Answer:
@@ -197,10 +197,7 @@ class ToolCalls:
             }
             for connection in links
         ]
-        lines = [_header(memory), "", content]
-        if links:
-            lines += ["", "Links:", *(_link_text(connection) for connection in links)]
-        return Answer("\n".join(lines), data)
+        return Answer(readable.whole(memory, content, links), data)
 
     async def _link(self, fields: Fields, caller: Caller) -> Answer:
         source, target = fields.identifier("source_id"), fields.identifier("target_id")
@@ -228,12 +225,12 @@ class ToolCalls:
                     "title": connection.memory.title,
                     "type": connection.type,
                     "label": connection.label,
-                    "content": _preview(connection.memory.content),
+                    "content": readable.preview(connection.memory.content),
                 }
                 for connection in found
             ]
         }
-        lines = [_link_text(connection) for connection in found]
+        lines = [readable.link_text(connection) for connection in found]
         return Answer("\n".join(lines) or f"{id_} has no such connections.", data)
 
     async def _set_status(self, fields: Fields, caller: Caller) -> Answer:
@@ -290,45 +287,9 @@ def _done(id_: str, message: str) -> Answer:
     return Answer(f"{message}\nid: {id_}", {"id": id_, "message": message})
 
 
-def _preview(content: str) -> str:
-    text = content.strip()
-    return text if len(text) <= _PREVIEW_CHARS else f"{text[:_PREVIEW_CHARS].rstrip()} …"
-
-
-def _header(memory: Memory) -> str:
-    """One line that names a memory: title, id, date, tags, path."""
-    parts = [f"id: {memory.id}", wire.iso_date(memory.created_at)[:10]]
-    if memory.tags:
-        parts.append(" ".join(f"#{tag}" for tag in memory.tags))
-    if memory.status:
-        parts.append(memory.status)
-    parts.append(memory.path)
-    return f"**{memory.title}** ({', '.join(part for part in parts if part)})"
-
-
-def _hit_text(number: int, hit: RecallHit) -> str:
-    header = f"{number}. {_header(hit.memory)} score {wire.score(hit.score)}"
-    if hit.hop:
-        header += f", {hit.hop} link{'' if hit.hop == 1 else 's'} away"
-    lines = [header]
-    if hit.heading:
-        lines.append(f"under: {hit.heading}")
-    shown = _shown(hit)
-    lines.append(shown)
-    if len(shown) < len(hit.memory.content.strip()):
-        lines.append("[part of a longer note: get reads it whole]")
-    return "\n".join(lines)
-
-
-def _shown(hit: RecallHit) -> str:
-    """The text to show: all that the budget allowed, unless that is much more than what matched."""
-    content, passage = hit.content.strip(), hit.passage.strip()
-    return passage if passage and len(content) > max(1600, 2 * len(passage)) else content or passage
-
-
 def _hit_data(hit: RecallHit) -> dict[str, object]:
     return {
-        **_memory_data(hit.memory, _shown(hit)),
+        **_memory_data(hit.memory, readable.shown(hit)),
         "heading": hit.heading,
         "score": wire.score(hit.score),
         "hop": hit.hop,
@@ -345,8 +306,3 @@ def _memory_data(memory: Memory, content: str) -> dict[str, object]:
         "path": memory.path,
         "url": memory.url,
     }
-
-
-def _link_text(connection: Connection) -> str:
-    memory = connection.memory
-    return f"- {connection.label or connection.type}: {memory.title} (id: {memory.id})"
