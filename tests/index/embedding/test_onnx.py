@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from second_brain.index.embedding import DEFAULT_MODEL, Embedder, load_model
+from second_brain.index.embedding import DEFAULT_MODEL, Embedder, load_model, onnx
 
 TEXTS = [
     "Anna prefers meetings in the morning.",
@@ -135,3 +135,20 @@ heavy = ("torch", "transformers", "sentence_transformers", "onnxruntime", "onnx"
 print(json.dumps({"heavy": [m for m in heavy if m in sys.modules]}))
 """
     assert in_a_process(code)["heavy"] == []
+
+
+def test_a_question_has_the_same_vector_on_a_quiet_and_on_a_busy_machine(
+    model_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = load_model(DEFAULT_MODEL, model_dir)
+    monkeypatch.setattr(onnx, "_quiet", lambda: False)
+    alone = [model.embed_query(text) for text in TEXTS]
+    monkeypatch.setattr(onnx, "_quiet", lambda: True)
+    model.embed_query(TEXTS[0])
+    opening = next(thread for thread in threading.enumerate() if thread.name == "embed-wide")
+    opening.join()
+    wide, used = onnx._open_session, []
+    monkeypatch.setattr(onnx, "_open_session", lambda *_: used.append("again") or wide(*_))
+    for text, vector in zip(TEXTS, alone, strict=True):
+        assert np.array_equal(model.embed_query(text), vector)
+    assert not used, "the second session is opened once"
