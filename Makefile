@@ -28,7 +28,7 @@ SERVE_FLAGS :=
 EXAMPLE :=
 endif
 
-.PHONY: setup model run test lint clean
+.PHONY: setup model clients run test lint clean
 .DELETE_ON_ERROR:
 
 setup: model
@@ -59,7 +59,11 @@ $(RUN)/vault:
 run: model $(EXAMPLE)
 	@exec $(BIN)/brain serve --vault "$(SERVED)" --port $(PORT) $(SERVE_FLAGS)
 
-test: model
+# The real clients that the tests run: once a machine, done in an instant from then on.
+clients: $(INSTALLED)
+	@$(BIN)/python tests/clients/npm_clients.py
+
+test: model clients
 	$(BIN)/pytest
 
 lint: $(INSTALLED)
