@@ -72,32 +72,37 @@ class Resident:
 
     def hits(self, scores: Iterable[tuple[str, float]]) -> list[Hit]:
         """The passages with these ids, as found with these scores; unknown ids are left out."""
-        found: list[Hit] = []
-        for id, score in scores:
-            place = self._by_id.get(id)
-            row = self._rows[place] if place is not None else None
-            if place is not None and row is not None:
-                found.append(self._hit(place, row, score))
-        return found
+        found = [(self._by_id[id], score) for id, score in scores if id in self._by_id]
+        return self._hits([place for place, _ in found], [score for _, score in found])
 
     def _best(
         self, scores: NDArray[np.float32], nothing: float, filter: SearchFilter, limit: int
     ) -> list[Hit]:
         """The places with the highest scores; `nothing` is the score of what was not found."""
-        found: list[Hit] = []
-        for place in _best_first(scores, limit if filter == _EVERYTHING else len(scores)):
-            row, score = self._rows[place], float(scores[place])
-            if row is None or score == nothing or len(found) == limit:
+        everything = filter == _EVERYTHING
+        found: list[int] = []
+        for place in _best_first(scores, limit if everything else len(scores)).tolist():
+            row = self._rows[place]
+            if row is None or scores[place] == nothing or len(found) == limit:
                 break
-            if filter.admits(row):
-                found.append(self._hit(int(place), row, score))
-        return found
+            if everything or filter.admits(row):
+                found.append(place)
+        return self._hits(found, scores[found].tolist())
 
-    def _hit(self, place: int, row: ChunkRow, score: float) -> Hit:
-        vector = self._matrix[place].copy() if self._lengths[place] > 0 else None
-        return Hit(
-            row.id, row.note_id, row.ordinal, row.title, row.heading, row.text, score, vector
-        )
+    def _hits(self, places: Sequence[int], scores: Iterable[float]) -> list[Hit]:
+        # One copy: places change hands while the hits are looked at.
+        vectors, lengths = self._matrix[list(places)], self._lengths[list(places)].tolist()
+        found: list[Hit] = []
+        for place, score, vector, length in zip(places, scores, vectors, lengths, strict=True):
+            if (row := self._rows[place]) is not None:
+                found.append(
+                    Hit(
+                        *(row.id, row.note_id, row.ordinal, row.title, row.heading, row.text),
+                        score,
+                        vector if length > 0 else None,
+                    )
+                )
+        return found
 
     def _put(self, row: ChunkRow) -> int:
         place = self._free.pop() if self._free else self._next_place()

@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, cast
 
 from second_brain.index.database import Value
@@ -228,5 +229,7 @@ def string_list(text: Value) -> tuple[str, ...]:
     return _load(cast(str, text))
 
 
+# A ranking reads the tags of dozens of notes, and few vaults have thousands of different sets.
+@lru_cache(maxsize=4_096)
 def _load(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text)) if text != "[]" else ()

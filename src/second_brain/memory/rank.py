@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,19 +194,22 @@ def recency(signals: Signals, now_ms: int) -> float:
     Half-lives: 7 days for a task, 90 for work, 180 for context, else 30. At most 40 % is lost,
     10 % where the memory is canonical or of importance 4 and over, 85 % for a task.
     """
-    tops = {tag.casefold().lstrip("#").split("/")[0] for tag in signals.tags}
+    half_life, most = _decay(signals.tags)
+    if signals.status == "canonical" or (signals.importance or 0) >= 4:
+        most = _MOST_LOST_IMPORTANT
+    age_days = max(0.0, (now_ms - signals.created_at) / _DAY_MS)
+    return 1 - most * (1 - math.pow(0.5, age_days / half_life))
+
+
+@lru_cache(maxsize=4_096)
+def _decay(tags: tuple[str, ...]) -> tuple[float, float]:
+    """The half-life in days of a memory with these tags, and the most that age takes from it."""
+    tops = {tag.casefold().lstrip("#").split("/")[0] for tag in tags}
     half_life = next(
         (days for tag, days in _HALF_LIFE_DAYS if tag in tops or f"{tag}s" in tops),
         _HALF_LIFE_OTHER,
     )
-    if signals.status == "canonical" or (signals.importance or 0) >= 4:
-        most = _MOST_LOST_IMPORTANT
-    elif "task" in tops or "tasks" in tops:
-        most = _MOST_LOST_TASK
-    else:
-        most = _MOST_LOST
-    age_days = max(0.0, (now_ms - signals.created_at) / _DAY_MS)
-    return 1 - most * (1 - math.pow(0.5, age_days / half_life))
+    return half_life, _MOST_LOST_TASK if tops & {"task", "tasks"} else _MOST_LOST
 
 
 def standing(signals: Signals) -> float:
@@ -247,7 +251,7 @@ def adjust(scored: Iterable[Scored], signals: Mapping[str, Signals], now_ms: int
             "standing_loss": standing_loss,
         }
         score = max(0.0, entry.score - age_loss - standing_loss)
-        adjusted.append(replace(entry, score=score, parts=parts))
+        adjusted.append(Scored(entry.note_id, score, entry.best_chunk, parts))
     # What the floor of 0 makes equal keeps the order of relevance.
     return sorted(
         adjusted,

@@ -161,7 +161,7 @@ class Recalling:
         scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
         wanted = max(query.top_k, 1)
         bonus = 0.0 if preferred is None else rank.TIME_BONUS
-        scored = rank.contenders(scored, 2 * max(_DIVERSE, wanted), bonus=bonus)
+        scored = rank.contenders(scored, _DIVERSE + wanted, bonus=bonus)
         # A thread would cost more than the three queries do.
         signals = self._signals([s.note_id for s in scored])
         known = [entry for entry in scored if entry.note_id in signals]
