@@ -39,6 +39,7 @@ from second_brain.sync.engine import Engine
 from second_brain.sync.prepare import Chunking
 from second_brain.sync.sync import Sync
 from second_brain.vault.files import VaultFiles
+from second_brain.vault.atomic import new_mark
 from second_brain.vault.rules import SyncRule, load_obsidian_settings
 from second_brain.vault.scan import scan
 
@@ -52,6 +53,7 @@ _DAY_MS = 86_400_000
 _MISSING_DAYS = 30
 _VECTOR_DAYS = 30
 
+_TEMPORARY_MARK = "mark of temporary files"
 
 def clock_ms() -> int:
     """Unix milliseconds."""
@@ -86,6 +88,7 @@ class Daemon:
         self.catalog = Catalog.open(folder.catalog)
         self.state = State.open(folder.state)
         self.report = report
+        self.files.mark = self._mark()
         rule = self._rule_now()
         chunking = Chunking(settings.index.chunk_size, settings.index.chunk_overlap)
         self.index = Index(
@@ -158,6 +161,14 @@ class Daemon:
     def _rule_later(self) -> SyncRule:
         """As `_rule_now`; what would keep out all new notes does not count while they come."""
         try:
+    def _mark(self) -> str:
+        """By which this installation knows its temporary files in the vault again."""
+        mark = self.state.get_meta(_TEMPORARY_MARK)
+        if mark is None:
+            mark = new_mark()
+            self.state.set_meta(_TEMPORARY_MARK, mark)
+        return mark
+
             return self._rule_now()
         except SettingsError as error:
             log.warning("Obsidian's settings have changed, but are not followed. %s", error)
@@ -167,7 +178,8 @@ class Daemon:
     async def running(self) -> AsyncIterator[None]:
         """Serve what can be served at once; index, model and first scan come up beside it."""
         try:
-            await asyncio.to_thread(self.files.sweep)
+            # Who wrote with our mark was killed: this vault is no other daemon's while we run.
+            await asyncio.to_thread(lambda: self.files.sweep(mine=True))
             await self.memories.recover()
             self._tasks = [asyncio.create_task(self._come_up(), name="start")]
             yield

@@ -604,6 +604,24 @@ def test_what_a_killed_process_left_is_swept(files: VaultFiles, root: Path) -> N
     assert all(path.exists() for path in others)
 
 
+def test_what_was_left_with_ones_own_mark_is_swept_at_once(
+    files: VaultFiles, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the middle of a write; the next start knows the remains for its own."""
+    monkeypatch.setattr(Path, "unlink", lambda self: None)  # as after a kill
+    for writer, mark in ((files, "aaaaaaaa"), (VaultFiles(root), "bbbbbbbb")):
+        writer.mark = mark
+        writer.create(f"{mark}.md", b"x")
+    monkeypatch.undo()
+    assert len(list(root.glob(".*.tmp"))) == 2
+    again = VaultFiles(root)
+    again.mark = "aaaaaaaa"
+    assert again.sweep() == 0
+    assert again.sweep(mine=True) == 1
+    (left,) = root.glob(".*.tmp")
+    assert left.name.startswith(".bbbbbbbb.md.bbbbbbbb")
+
+
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"

@@ -19,7 +19,9 @@ from second_brain.vault.stamps import FileStamp, stamp_of
 BINARY: int = getattr(os, "O_BINARY", 0)
 NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 _NAME_BYTES = 255
-_TEMPORARY = re.compile(r"\..*\.[0-9a-f]{12}\.second-brain\.tmp\Z", re.S)
+_MARK_BYTES = _RANDOM_BYTES = 4
+# Earlier versions had six random bytes and no mark.
+_TEMPORARY = re.compile(r"\..*\.(?P<mark>[0-9a-f]{8})[0-9a-f]{4,8}\.second-brain\.tmp\Z", re.S)
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM}
 
@@ -59,13 +61,21 @@ class Prepared:
         sync_folder(target.parent)
 
 
+def new_mark() -> str:
+    """What tells the temporary files of one installation from those of others: see `sweep`."""
+    return secrets.token_hex(_MARK_BYTES)
+
+
 @contextlib.contextmanager
-def prepared(target: Path, data: bytes, like: os.stat_result | None = None) -> Iterator[Prepared]:
+def prepared(
+    target: Path, data: bytes, like: os.stat_result | None = None, *, mark: str | None = None
+) -> Iterator[Prepared]:
     """Writes `data` beside `target`; removed again at the end unless it took the target's place.
 
     `like` is the stat of the file that it is to replace: mode, owner and attributes are kept.
+    `mark` is who writes, from `new_mark`.
     """
-    path = target.with_name(_temporary_name(target.name))
+    path = target.with_name(_temporary_name(target.name, mark or new_mark()))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY
     handle = os.open(path, flags, 0o666 if like is None else 0o600)
     try:
@@ -85,11 +95,11 @@ def prepared(target: Path, data: bytes, like: os.stat_result | None = None) -> I
             path.unlink()
 
 
-def create(target: Path, data: bytes) -> FileStamp:
+def create(target: Path, data: bytes, *, mark: str | None = None) -> FileStamp:
     """A new file; FileExistsError if there is one, which is never touched."""
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, "exists", target)
-    with prepared(target, data) as temporary:
+    with prepared(target, data, mark=mark) as temporary:
         try:
             target.hardlink_to(temporary.path)
             sync_folder(target.parent)
@@ -132,27 +142,34 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def sweep(root: Path, before: float, skip: Callable[[str], bool]) -> int:
+def sweep(
+    root: Path, before: float, skip: Callable[[str], bool], *, mark: str | None = None
+) -> int:
     """Removes the `leftovers`; how many."""
     removed = 0
-    for path in leftovers(root, before, skip):
+    for path in leftovers(root, before, skip, mark=mark):
         with contextlib.suppress(OSError):
             path.unlink()
             removed += 1
     return removed
 
 
-def leftovers(root: Path, before: float, skip: Callable[[str], bool]) -> Iterator[Path]:
+def leftovers(
+    root: Path, before: float, skip: Callable[[str], bool], *, mark: str | None = None
+) -> Iterator[Path]:
     """Temporary files below `root` that were last written `before` (seconds of the epoch).
 
-    Folders whose name is to be skipped are not entered.
+    Those with this `mark` count however new they are. Folders whose name is to be skipped are not
+    entered.
     """
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not skip(name)]
-        for name in filter(_TEMPORARY.match, names):
+        for name, found in ((name, _TEMPORARY.match(name)) for name in names):
+            if found is None:
+                continue
             path = Path(folder, name)
             with contextlib.suppress(OSError):
-                if path.lstat().st_mtime <= before:
+                if found["mark"] == mark or path.lstat().st_mtime <= before:
                     yield path
 
 
@@ -171,8 +188,8 @@ def _claimed(target: Path) -> Iterator[None]:
         raise
 
 
-def _temporary_name(name: str) -> str:
-    tail = f".{secrets.token_hex(6)}.second-brain.tmp"
+def _temporary_name(name: str, mark: str) -> str:
+    tail = f".{mark}{secrets.token_hex(_RANDOM_BYTES)}.second-brain.tmp"
     room = _NAME_BYTES - len(tail) - 1
     kept = os.fsencode(name)[:room].decode("utf-8", "ignore")
     return f".{kept}{tail}"

@@ -75,6 +75,8 @@ class VaultFiles:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
+        self.mark: str | None = None
+        """By which temporary files of this installation are known again, from `new_mark`."""
         self._identity = self._seen_identity()
         if self._identity is None:
             raise VaultOffline(f"The vault {self.root} is not there, or it is not a folder.")
@@ -143,7 +145,7 @@ class VaultFiles:
         real = self._locate(path, write=True)
         with self._writing(path):
             self._make_folders(path, real)
-            return self._wrote(path, atomic.create(real, data))
+            return self._wrote(path, atomic.create(real, data, mark=self.mark))
 
     def replace(self, path: str, data: bytes, expected: FileRead | FileStamp | str) -> FileStamp:
         """Writes `data` over the file if it still is what `expected` says.
@@ -159,7 +161,8 @@ class VaultFiles:
             before = self._read_handle(path, old)
             if not _matches(before, expected):
                 raise NoteChanged(path)
-            with self._writing(path), atomic.prepared(real, data, like=os.fstat(old)) as new:
+            like = os.fstat(old)
+            with self._writing(path), self._prepared(real, data, like) as new:
                 with self._swap:
                     if self.stamp(path) != before.stamp:
                         raise NoteChanged(path)
@@ -258,11 +261,20 @@ class VaultFiles:
             raise FileNotFoundError(f"{path} does not exist.")
         return stamp
 
-    def sweep(self, min_age: float = 60.0, now: float | None = None) -> int:
-        """Removes temporary files that a killed process left; how many. Never raises for one."""
+    def sweep(self, min_age: float = 60.0, now: float | None = None, *, mine: bool = False) -> int:
+        """Removes temporary files that a killed process left; how many. Never raises for one.
+
+        Somebody else may be writing one right now: it must be `min_age` seconds old. Not so those
+        with this installation's own mark, if they are `mine` because nobody writes yet.
+        """
         self._require_root()
         before = (time.time() if now is None else now) - min_age
-        return atomic.sweep(self.root, before, skip=lambda name: name[0] == "." and name != TRASH)
+        return atomic.sweep(
+            self.root,
+            before,
+            skip=lambda name: name[0] == "." and name != TRASH,
+            mark=self.mark if mine else None,
+        )
 
     # The disk, with its errors made plain.
 
@@ -308,9 +320,14 @@ class VaultFiles:
             raise ReadFailed(path, atomic.reason(error)) from error
         raise NoteChanged(path)
 
+    def _prepared(
+        self, real: Path, data: bytes, like: os.stat_result
+    ) -> contextlib.AbstractContextManager[atomic.Prepared]:
+        return atomic.prepared(real, data, like, mark=self.mark)
+
     def _put_back(self, path: str, real: Path, data: bytes, ours: FileStamp) -> bool:
         """Restores the text of somebody who wrote during the swap; False if newer text is there."""
-        with atomic.prepared(real, data, like=real.stat()) as newer, self._swap:
+        with self._prepared(real, data, real.stat()) as newer, self._swap:
             if self.stamp(path) != ours:
                 return False
             newer.take_the_place_of(real)
