@@ -10,6 +10,7 @@ import resource
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from brains import Brain, WordEmbedder, assert_like_fresh, embedded_since, eventually, running
 
 from second_brain.config.settings import IndexSettings
+from second_brain.index.database import StoreDamaged
 from second_brain.index.passages import ChunkRow
 from second_brain.sync import reading
 
@@ -174,6 +176,35 @@ def test_a_damaged_index_is_built_anew_by_itself(brain: Brain, what: str, when: 
             assert set(await brain.recall("walnut")) >= set(ids)
             assert embedded_since(brain, before).total() <= (when == "running")
             await assert_like_fresh(brain, brain.data.with_name("fresh"))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("damage", [b"garbage" * 9_000, b""])
+def test_a_catalogue_that_is_damaged_while_it_is_in_use_is_filled_again(
+    brain: Brain, damage: bytes
+) -> None:
+    fill(brain)
+
+    async def run() -> None:
+        async with running(brain):
+            ids, catalog = brain.ids(), brain.daemon.catalog
+            catalog._db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            catalog._db.rows("PRAGMA shrink_memory")
+            catalog._db.path.write_bytes(damage)
+            brain.note("New.md", "[[n01]] comes while it is damaged")
+            with suppress(StoreDamaged):  # unless sync has come across it already
+                catalog._db.rows("SELECT * FROM notes")
+            await eventually(lambda: catalog.renewals == 1)
+            await eventually(lambda: "n01.md" in brain.ids())
+            await brain.settle()
+            assert brain.ids().items() >= ids.items()
+            assert set(await brain.recall("walnut")) >= set(ids)
+            await assert_like_fresh(brain, brain.data.with_name("fresh"))
+            brain.note("n01.md", "another text", tags="brain, x")
+            (brain.vault / "n02.md").rename(brain.vault / "n20.md")
+            await brain.settle()
+            await assert_like_fresh(brain, brain.data.with_name("fresh2"))
 
     asyncio.run(run())
 

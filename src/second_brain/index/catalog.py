@@ -123,6 +123,15 @@ class Catalog:
     def close(self) -> None:
         self._db.close()
 
+    @property
+    def renewals(self) -> int:
+        """How often it turned out damaged and was begun anew, empty, since it was opened."""
+        return self._db.renewals
+
+    def mend(self) -> None:
+        """Begin one that turned out damaged anew now, rather than at the next use."""
+        self._db.mend()
+
     def transaction(self) -> AbstractContextManager[None]:
         """Everything done inside, edges and vectors too, is stored at once or not at all."""
         return self._db.transaction()

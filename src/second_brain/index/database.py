@@ -6,11 +6,11 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from second_brain.errors import SecondBrainError, WriteFailed
+from second_brain.errors import IndexUnavailable, SecondBrainError, WriteFailed
 
 Value = str | int | float | bytes | None
 
@@ -27,11 +27,14 @@ _REFUSED = frozenset(
 )
 
 
-class StoreDamaged(SecondBrainError):
+_HINT = "It is moved aside, and a new one is begun. Try again in a moment."
+
+
+class StoreDamaged(IndexUnavailable):
     """The file is not a database that can be read; what it held must be rebuilt or is lost."""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} cannot be read ({reason}).")
+    def __init__(self, path: Path, reason: str, hint: str = "") -> None:
+        super().__init__(f"{path} cannot be read ({reason}).{hint and f' {hint}'}")
         self.path = path
 
 
@@ -46,8 +49,9 @@ class StoreTooNew(SecondBrainError):
 class Database:
     """A connection in WAL mode that any thread may use, one at a time.
 
-    `transaction()` may be nested: the outermost commits. Damage found later raises StoreDamaged, a
-    disk that refuses raises WriteFailed; constraint errors stay sqlite3.IntegrityError.
+    `transaction()` may be nested: the outermost commits. A disk that refuses raises WriteFailed;
+    constraint errors stay sqlite3.IntegrityError. Damage found later raises StoreDamaged, once:
+    whoever comes next finds a new, empty file, the damaged one is moved aside to `lost`.
     """
 
     def __init__(
@@ -55,36 +59,73 @@ class Database:
     ) -> None:
         """Opens or creates. Raises StoreDamaged, StoreTooNew, WriteFailed."""
         self.path = path
+        self.lost: Path | None = None
+        self.renewals = 0
+        """How often the file was begun anew: what was read of it before holds no longer."""
+        self._schema = schema
+        self._version = version
+        self._synchronous = synchronous
         self._lock = threading.RLock()
         self._depth = 0
-        with self._errors():
-            _create_private(path)
-            self._connection = sqlite3.connect(
-                path, timeout=5.0, isolation_level=None, check_same_thread=False
-            )
-        try:
-            with self._errors():
-                self._prepare(schema, version, synchronous)
-        except BaseException:
-            self._connection.close()
-            raise
+        self._damaged = False
+        self._begun = False
+        self._connection = self._open()
 
-    def _prepare(self, schema: str, version: int, synchronous: str) -> None:
-        found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+    def _open(self) -> sqlite3.Connection:
+        with self._errors():
+            _create_private(self.path)
+            connection = sqlite3.connect(
+                self.path, timeout=5.0, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = self._version
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
         if found > version:
             raise StoreTooNew(self.path)
         # Must precede the first table, so that pruning gives the space back.
-        self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute(f"PRAGMA synchronous = {synchronous}")
-        self._connection.execute("PRAGMA busy_timeout = 5000")
-        self._connection.execute("PRAGMA foreign_keys = ON")
-        verdict = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        connection.execute("PRAGMA busy_timeout = 5000")
+        connection.execute("PRAGMA foreign_keys = ON")
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise StoreDamaged(self.path, verdict)
+        self._begun = found == 0
         if found != version:
-            script = f"BEGIN IMMEDIATE; {schema}; PRAGMA user_version = {version}; COMMIT;"
-            self._connection.executescript(script)
+            script = f"BEGIN IMMEDIATE; {self._schema}; PRAGMA user_version = {version}; COMMIT;"
+            connection.executescript(script)
+
+    def mend(self) -> None:
+        """Begin a file that turned out damaged anew now, rather than at the next use."""
+        with self._turn():
+            return
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The connection for one use, to what can be read."""
+        with self._lock:
+            if self._damaged and self._depth == 0:
+                self._renew()
+            yield
+
+    def _renew(self) -> None:
+        self._connection.close()
+        try:
+            self._connection = self._open()  # It may have been the memory, and not the file.
+        except (StoreDamaged, sqlite3.DatabaseError):
+            with self._errors():
+                self.lost = set_aside(self.path, "damaged")
+            self._connection = self._open()
+        self.renewals += self._begun
+        self._damaged = False
 
     def close(self) -> None:
         with self._lock:
@@ -93,7 +134,7 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing, for the calling thread; other threads wait."""
-        with self._lock:
+        with self._turn():
             self._depth += 1
             try:
                 if self._depth > 1:
@@ -107,7 +148,8 @@ class Database:
                         self._connection.execute("COMMIT")
                 except BaseException:
                     if self._connection.in_transaction:
-                        self._connection.execute("ROLLBACK")
+                        with suppress(sqlite3.DatabaseError):  # What is damaged refuses this, too.
+                            self._connection.execute("ROLLBACK")
                     raise
             finally:
                 self._depth -= 1
@@ -115,7 +157,7 @@ class Database:
     @contextmanager
     def relaxed(self) -> Iterator[None]:
         """A transaction that does not wait for the disk: a power cut may undo it, nothing else."""
-        with self._lock:
+        with self._turn():
             if self._depth:
                 with self.transaction():
                     yield
@@ -129,11 +171,11 @@ class Database:
                 self._connection.execute(f"PRAGMA synchronous = {level}")
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[tuple[Value, ...]]:
-        with self._lock, self._errors():
+        with self._turn(), self._errors():
             return self._connection.execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Value] = ()) -> tuple[Value, ...] | None:
-        with self._lock, self._errors():
+        with self._turn(), self._errors():
             found: tuple[Value, ...] | None = self._connection.execute(sql, values).fetchone()
             return found
 
@@ -144,23 +186,23 @@ class Database:
 
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Executes one statement; the number of rows that it changed."""
-        with self._lock, self._errors():
+        with self._turn(), self._errors():
             return self._connection.execute(sql, values).rowcount
 
     def insert(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Executes one INSERT; the new row's number."""
-        with self._lock, self._errors():
+        with self._turn(), self._errors():
             number = self._connection.execute(sql, values).lastrowid
             assert number is not None
             return number
 
     def run_many(self, sql: str, values: Iterable[Sequence[Value]]) -> int:
-        with self._lock, self._errors():
+        with self._turn(), self._errors():
             return self._connection.executemany(sql, values).rowcount
 
     def shrink(self) -> None:
         """Gives pages that are no longer used back to the file system."""
-        with self._lock, self._errors():
+        with self._turn(), self._errors():
             # Each step frees one page, and execute() takes a single step.
             self._connection.executescript("PRAGMA incremental_vacuum")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -173,7 +215,8 @@ class Database:
             code = getattr(error, "sqlite_errorcode", None)
             primary = code & 0xFF if isinstance(code, int) else None
             if primary in _DAMAGED:
-                raise StoreDamaged(self.path, str(error)) from error
+                self._damaged = True
+                raise StoreDamaged(self.path, str(error), _HINT) from error
             if primary in _REFUSED:
                 raise WriteFailed(str(self.path), str(error)) from error
             raise

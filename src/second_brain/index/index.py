@@ -134,6 +134,11 @@ class Index:
         finally:
             self._is_open.set()
 
+    def remember(self) -> None:
+        """Have the catalogue, which may be a new one, know the generation in force; blocking."""
+        generation = self._opened().generation
+        self._catalog.set_meta(META, json.dumps(asdict(generation)))
+
     async def is_readable(self) -> bool:
         """Whether everything in the table in force can be read."""
         try:

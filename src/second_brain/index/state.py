@@ -75,18 +75,24 @@ class WriteContents:
 
 
 class State:
-    """`lost`: the earlier file could not be read and was moved to this path; begun anew."""
+    """`lost`: an earlier file could not be read and was moved to this path (its own: it was
+    empty); one was begun anew."""
 
     def __init__(self, db: Database, *, lost: Path | None) -> None:
         self._db = db
-        self.lost = lost
+        self._lost = lost
         self.logins = logins.Logins(db)
+
+    @property
+    def lost(self) -> Path | None:
+        return self._db.lost or self._lost
 
     @classmethod
     def open(cls, path: Path) -> State:
         """Opens or creates. Raises StoreTooNew rather than drop what a newer version wrote."""
+        emptied = path.exists() and path.stat().st_size == 0
         try:
-            return cls(_connect(path), lost=None)
+            return cls(_connect(path), lost=path if emptied else None)
         except (StoreDamaged, sqlite3.DatabaseError):
             aside = set_aside(path, "damaged")
             return cls(_connect(path), lost=aside)
@@ -197,6 +203,8 @@ class State:
         file had changed meanwhile or got another name. Raises KeyError for an unknown number."""
         with self._db.transaction():
             row = self._db.row("SELECT before FROM writes WHERE n = ?", (n,))
+            if row is None and self._db.renewals:
+                return  # The history was lost meanwhile; the note is written all the same.
             if row is None:
                 raise KeyError(n)
             packed = _pack(before) if before is not None else cast("bytes | None", row[0])

@@ -25,6 +25,7 @@ class Wellbeing:
 
     async def health(self) -> Health:
         sync, catalog = self._sync, self._sync.engine.catalog
+        await asyncio.to_thread(catalog.mend)
         counts = await asyncio.to_thread(catalog.counts)
         done, total = sync.progress
         index = await self._index.stats()
@@ -103,6 +104,18 @@ class Wellbeing:
             yield Problem(
                 "index-rebuilding", None, "The index is being built for another model or layout.",
                 "Nothing; recall goes on meanwhile.",
+            )  # fmt: skip
+        if sync.rebuilding:
+            yield Problem(
+                "index-rebuilding", None, "What is known of the vault is built anew from it.",
+                "Nothing; until it is done, recall does not find everything.",
+            )  # fmt: skip
+        if (lost := sync.engine.state.lost) is not None:
+            yield Problem(
+                "history-lost", str(lost),
+                "The history of writes could not be read, and is begun anew: older writes cannot be"
+                " undone, recall counts begin at 0, and clients log in again. No note is lost.",
+                f"Nothing; {lost.name} is of no more use, this is shown until the next start.",
             )  # fmt: skip
         if index["state"] == "unavailable":
             yield Problem(

@@ -77,6 +77,7 @@ class Engine:
     ) -> None:
         self.files = files
         self.catalog = catalog
+        self.state = state
         self.index = index
         self.on_change = on_change
         self.commits = 0
@@ -138,6 +139,12 @@ class Engine:
         for row in rows:
             self.on_change(Change("deleted", row.id, row.path, now))
         return rows
+
+    async def begin_anew(self) -> None:
+        """The catalogue was damaged and is empty now: forget what was known by it."""
+        async with self._commit_lock:
+            await asyncio.to_thread(self._ledger.begin_anew)
+            await asyncio.to_thread(self.index.remember)
 
     async def compare_index(self, differences: Callable[[Held], Iterable[str]]) -> None:
         """Mark the memories in whose passages there are `differences` to be indexed again, and

@@ -28,6 +28,10 @@ class Ledger:
         self._reader = reader
         self._clock_ms = clock_ms
 
+    def begin_anew(self) -> None:
+        """The catalogue is another one now."""
+        self.links = LinkGraph(self._catalog)
+
     def assign(
         self,
         prepared: Sequence[Prepared],

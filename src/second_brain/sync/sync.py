@@ -78,6 +78,7 @@ class Sync:
         self._rescan_at = 0.0
         self._damaged = False
         self._checked = False
+        self._renewals = engine.catalog.renewals
         self._failures = 0
         self._idle = asyncio.Event()
         self._scan_lock = asyncio.Lock()
@@ -357,6 +358,9 @@ class Sync:
         self._rescan_at = self._clock() + min(2.0 ** min(self._failures, 10), _LONGEST_RETRY)
 
     async def _step(self) -> None:
+        await asyncio.to_thread(self.engine.catalog.mend)
+        if self.engine.catalog.renewals != self._renewals:
+            await self._fill_again()
         if self._damaged:
             await self._mend()
         if self._clock() >= self._rescan_at:
@@ -383,6 +387,14 @@ class Sync:
             self._damaged = True
             raise
         await asyncio.to_thread(self.engine.catalog.forget_index)
+        self._rescan_at = self._clock()
+
+    async def _fill_again(self) -> None:
+        """The catalogue was damaged and is empty: the scan fills it from the vault."""
+        log.warning("The catalogue could not be read; it is filled again from the vault.")
+        renewals = self.engine.catalog.renewals
+        await self.engine.begin_anew()
+        self.rebuilding, self._checked, self._renewals = True, False, renewals
         self._rescan_at = self._clock()
 
     def _root_has_gone(self) -> bool:

@@ -1,0 +1,108 @@
+"""A SQLite file that turns out damaged while it is in use: told once, then begun anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from second_brain.index.database import Database, StoreDamaged
+from second_brain.index.state import State
+
+
+def opened(path: Path) -> Database:
+    schema = "CREATE TABLE t (a TEXT PRIMARY KEY, b BLOB)"
+    return Database(path, schema=schema, version=1, synchronous="FULL")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    found = opened(tmp_path / "x.db")
+    rows = ((str(number), b"x" * 2000) for number in range(500))
+    found.run_many("INSERT INTO t VALUES (?, ?)", rows)
+    yield found
+    found.close()
+
+
+def garbage(file: Path) -> None:
+    file.write_bytes(b"garbage" * 10_000)
+
+
+def emptied(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def cut(file: Path) -> None:
+    with file.open("r+b") as handle:
+        handle.truncate(file.stat().st_size // 2)
+
+
+def garbage_everywhere(file: Path) -> None:
+    for each in file.parent.glob(f"{file.name}*"):
+        each.write_bytes(b"\x17" * 50_000)
+
+
+def in_transaction(db: Database) -> None:
+    with db.transaction():
+        db.rows("SELECT sum(length(b)) FROM t")
+        db.run("INSERT INTO t VALUES ('new', 'b')")
+
+
+USES: dict[str, Callable[[Database], object]] = {
+    "read": lambda db: db.rows("SELECT a, b FROM t"),
+    "write": lambda db: db.run("INSERT INTO t VALUES ('new', 'b')"),
+    "write in a transaction": in_transaction,
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("damage", [garbage, emptied, cut, garbage_everywhere])
+def test_damage_is_told_once_and_then_there_is_a_new_file(
+    database: Database, damage: Callable[[Path], None], use: str
+) -> None:
+    database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.rows("PRAGMA shrink_memory")
+    damage(database.path)
+    try:
+        USES[use](database)
+    except StoreDamaged:
+        noticed = True
+    else:  # What is written goes to another file first.
+        noticed = False
+        with pytest.raises(StoreDamaged, match="Try again"):
+            database.rows("SELECT a, b FROM t")
+    assert noticed or use != "read"
+    database.mend()
+    assert database.renewals == 1
+    assert database.rows("SELECT a FROM t") == []
+    with database.transaction():
+        database.run("INSERT INTO t VALUES ('x', 'y')")
+    database.close()
+    again = opened(database.path)
+    assert again.rows("SELECT a FROM t") == [("x",)]
+    again.close()
+
+
+def test_a_history_that_is_lost_in_the_middle_of_a_write_does_not_fail_it(tmp_path: Path) -> None:
+    state = State.open(tmp_path / "state.db")
+    given = {"path": "a.md", "at": 1, "client": "c", "tool": "t", "summary": "s", "before": b"x"}
+    n = state.begin_write(id="a", **given)  # type: ignore[arg-type]
+    state._db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    state._db.rows("PRAGMA shrink_memory")
+    garbage(tmp_path / "state.db")
+    with pytest.raises(StoreDamaged):
+        state.history()
+    state.finish_write(n, after=b"y", after_hash="h")
+    assert state.history() == []
+    assert state.lost == tmp_path / "state.db.damaged"
+    assert state.begin_write(id="a", **given) > 0  # type: ignore[arg-type]
+    state.close()
+
+
+def test_an_emptied_history_is_named(tmp_path: Path) -> None:
+    State.open(tmp_path / "state.db").close()
+    emptied(tmp_path / "state.db")
+    state = State.open(tmp_path / "state.db")
+    assert state.lost == tmp_path / "state.db"
+    state.close()
