@@ -38,8 +38,8 @@ from second_brain.report import StartReport
 from second_brain.sync.engine import Engine
 from second_brain.sync.prepare import Chunking
 from second_brain.sync.sync import Sync
-from second_brain.vault.files import VaultFiles
 from second_brain.vault.atomic import new_mark
+from second_brain.vault.files import VaultFiles
 from second_brain.vault.rules import SyncRule, load_obsidian_settings
 from second_brain.vault.scan import scan
 
@@ -52,8 +52,8 @@ _UPKEEP_SECONDS = 6 * 3600.0
 _DAY_MS = 86_400_000
 _MISSING_DAYS = 30
 _VECTOR_DAYS = 30
-
 _TEMPORARY_MARK = "mark of temporary files"
+
 
 def clock_ms() -> int:
     """Unix milliseconds."""
@@ -87,8 +87,8 @@ class Daemon:
         self.files = VaultFiles(self.root)
         self.catalog = Catalog.open(folder.catalog)
         self.state = State.open(folder.state)
-        self.report = report
         self.files.mark = self._mark()
+        self.report = report
         rule = self._rule_now()
         chunking = Chunking(settings.index.chunk_size, settings.index.chunk_overlap)
         self.index = Index(
@@ -158,9 +158,6 @@ class Daemon:
             )
         return rule
 
-    def _rule_later(self) -> SyncRule:
-        """As `_rule_now`; what would keep out all new notes does not count while they come."""
-        try:
     def _mark(self) -> str:
         """By which this installation knows its temporary files in the vault again."""
         mark = self.state.get_meta(_TEMPORARY_MARK)
@@ -169,6 +166,9 @@ class Daemon:
             self.state.set_meta(_TEMPORARY_MARK, mark)
         return mark
 
+    def _rule_later(self) -> SyncRule:
+        """As `_rule_now`; what would keep out all new notes does not count while they come."""
+        try:
             return self._rule_now()
         except SettingsError as error:
             log.warning("Obsidian's settings have changed, but are not followed. %s", error)
