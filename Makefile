@@ -28,6 +28,9 @@ SERVE_FLAGS :=
 EXAMPLE :=
 endif
 
+# Every start of the daemon would compile its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup model clients run test lint clean
 .DELETE_ON_ERROR:
 
