@@ -44,8 +44,10 @@ def eventually(check: Callable[[], T | None], *, within: float = 10.0, every: fl
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without any setting of ours."""
-    return {name: value for name, value in os.environ.items() if "SECOND_BRAIN_" not in name}
+    """This process's environment without any setting of ours, and with compiled modules kept."""
+    kept = {name: value for name, value in os.environ.items() if "SECOND_BRAIN_" not in name}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
+    return kept
 
 
 class DaemonProcess:
