@@ -10,17 +10,18 @@ from contextlib import contextmanager
 
 from starlette.applications import Starlette
 
+from second_brain.server.connections import Patience
 from second_brain.server.serve import HttpServer, bind
 
 
 class Running:
     """A real uvicorn server in a thread of its own."""
 
-    def __init__(self, app: Starlette, port: int = 0) -> None:
+    def __init__(self, app: Starlette, port: int = 0, patience: Patience | None = None) -> None:
         self._socket = bind("127.0.0.1", port)
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._server = HttpServer(app, shutdown_seconds=2)
+        self._server = HttpServer(app, shutdown_seconds=2, patience=patience or Patience())
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
@@ -43,8 +44,8 @@ class Running:
 
 
 @contextmanager
-def running(app: Starlette, port: int = 0) -> Iterator[Running]:
-    server = Running(app, port)
+def running(app: Starlette, port: int = 0, patience: Patience | None = None) -> Iterator[Running]:
+    server = Running(app, port, patience)
     server.start()
     try:
         yield server

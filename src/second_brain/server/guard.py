@@ -12,12 +12,17 @@ import re
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from second_brain.server.responses import failure
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 CLIENT_ORIGINS = ("app://obsidian.md", "capacitor://localhost")
+
+_MOST_ADDRESS = 64 * 1024
+_MOST_HEADERS = 32 * 1024
+_MOST_HEADER_LINES = 200
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:/@\[\]?#]+)(?::[0-9]{1,5})?")
 
@@ -46,7 +51,10 @@ class Sites:
 
 
 class HostOriginGuard:
-    """ASGI middleware: 421 for a foreign Host, 403 for a foreign Origin on a strict path."""
+    """ASGI middleware: 421 for a foreign Host, 403 for a foreign Origin on a strict path.
+
+    Before that, 414 and 431 for an address and headers that no client of ours needs.
+    """
 
     def __init__(self, app: ASGIApp, *, sites: Sites, strict_paths: Sequence[str]) -> None:
         self._app = app
@@ -56,6 +64,9 @@ class HostOriginGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if refusal := _too_large(scope):
+            await refusal(scope, receive, send)
             return
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
@@ -72,3 +83,14 @@ class HostOriginGuard:
             await failure(403, "This origin may not call here")(scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+
+def _too_large(scope: Scope) -> Response | None:
+    """Refuse what the server's own limit lets pass when it arrives in one piece."""
+    if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _MOST_ADDRESS:
+        return failure(414, f"The address is over the limit of {_MOST_ADDRESS} bytes")
+    lines = scope["headers"]
+    size = sum(len(name) + len(value) for name, value in lines)
+    if size > _MOST_HEADERS or len(lines) > _MOST_HEADER_LINES:
+        return failure(431, f"The headers are over the limit of {_MOST_HEADERS} bytes")
+    return None

@@ -15,8 +15,12 @@ from starlette.applications import Starlette
 from uvicorn.server import HANDLED_SIGNALS
 
 from second_brain.errors import SettingsError
+from second_brain.server.connections import Patience, looked_after
 
 _BACKLOG = 256
+# A request's line and headers together; a long question fits into its URL.
+_HEAD_BYTES = 64 * 1024
+_PATIENCE = Patience()
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -74,6 +78,7 @@ class HttpServer(uvicorn.Server):
         app: Starlette,
         *,
         shutdown_seconds: int = 5,
+        patience: Patience = _PATIENCE,
         on_started: Callable[[], None] | None = None,
         on_stopping: Callable[[], None] | None = None,
     ) -> None:
@@ -86,7 +91,8 @@ class HttpServer(uvicorn.Server):
                 proxy_headers=False,
                 lifespan="on",
                 ws="none",
-                http="h11",
+                http=looked_after(patience),
+                h11_max_incomplete_event_size=_HEAD_BYTES,
                 timeout_keep_alive=15,
                 timeout_graceful_shutdown=shutdown_seconds,
             )
