@@ -32,6 +32,7 @@ from second_brain.instance import (
 )
 from second_brain.memory.capture import CaptureRules
 from second_brain.memory.describe import describe
+from second_brain.memory.feed import Feed
 from second_brain.memory.scribe import Settling
 from second_brain.memory.service import MemoryService
 from second_brain.report import StartReport
@@ -89,6 +90,7 @@ class Daemon:
         self.state = State.open(folder.state)
         self.files.mark = self._mark()
         self.report = report
+        self.feed = Feed(str(clock_ms()))
         rule = self._rule_now()
         chunking = Chunking(settings.index.chunk_size, settings.index.chunk_overlap)
         self.index = Index(
@@ -106,6 +108,7 @@ class Daemon:
             describe=describe,
             chunking=chunking,
             clock_ms=clock_ms,
+            on_change=self.feed.publish,
         )
         self.sync = Sync(
             self.engine,
@@ -324,6 +327,7 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
             allowed_origins=[*CLIENT_ORIGINS, *settings.server.further_origins],
             limits=replace(Limits(), body_bytes=settings.limits.max_body),
             query_token=settings.server.token_in_query,
+            feed=daemon.feed,
             lifespan=daemon.running,
         )
         server = HttpServer(app, on_started=started, on_stopping=daemon.memories.stop_waiting)

@@ -69,6 +69,7 @@ GETS = [
     "/notes",
     "/history",
     "/history/content?id=m1",
+    "/metrics",
     "/digest?tag=work",
     "/integrations",
 ]

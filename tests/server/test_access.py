@@ -311,4 +311,5 @@ class TestAccessLog:
 def test_the_tables_of_paths_above_are_complete(app: Starlette) -> None:
     named = {path.partition("?")[0] for path in [*POSTS, *GETS]}
     paths = {route.path for route in app.routes if isinstance(route, Route)}
-    assert paths - named == {"/mcp", "/mcp/", "/classify-pending", "/vectorize-pending"}
+    further = {"/mcp", "/mcp/", "/classify-pending", "/vectorize-pending", "/events"}
+    assert paths - named == further

@@ -13,14 +13,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from second_brain.memory.api import Memories
+from second_brain.memory.feed import Feed
 from second_brain.server import mcp_http
 from second_brain.server.access_log import AccessLog
 from second_brain.server.auth import Authenticator, StaticToken, TokenVerifier
 from second_brain.server.body import Limits
 from second_brain.server.cors import Cors
 from second_brain.server.endpoint import Endpoint
+from second_brain.server.events import Events
 from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS, HostOriginGuard, Sites
 from second_brain.server.mcp import MemoryServer
+from second_brain.server.metrics import Metrics
 from second_brain.server.oauth.server import OAuthParts, OAuthServer
 from second_brain.server.owner import Owner
 from second_brain.server.responses import failure
@@ -42,6 +45,7 @@ def create_app(
     allowed_origins: Sequence[str] = CLIENT_ORIGINS,
     limits: Limits = _DEFAULT_LIMITS,
     query_token: bool = False,
+    feed: Feed | None = None,
     lifespan: Lifespan | None = None,
 ) -> Starlette:
     """Return the application.
@@ -55,6 +59,7 @@ def create_app(
         allowed_origins: web origins that may call /mcp, besides the server's own.
         limits: what one request may cost.
         query_token: also accept `?token=`, which leaks into logs and histories.
+        feed: the changes of notes, for GET /events; None if there are none to tell of.
         lifespan: entered before the first request and left after the last one.
 
     `app.state.stop_streaming()` ends the streams that clients keep open.
@@ -69,7 +74,9 @@ def create_app(
     )
     server = MemoryServer(memories)
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)
-    parts = (Rest(memories), Owner(memories), WithoutModel(memories))
+    feed = feed or Feed()
+    metrics = Metrics(memories, feed)
+    parts = (Rest(memories), Owner(memories), WithoutModel(memories), Events(feed), metrics)
     handlers = {path: methods for part in parts for path, methods in part.routes().items()}
     handlers.update(logins.owner_routes() if logins else {})
     strict_paths = [*mcp_http.PATHS, *(logins.strict_paths if logins else ())]
@@ -89,7 +96,7 @@ def create_app(
             *(logins.routes() if logins else ()),
         ],
         middleware=[
-            Middleware(AccessLog),
+            Middleware(AccessLog, observe=metrics.observe),
             Middleware(HostOriginGuard, sites=sites, strict_paths=strict_paths),
             Middleware(Cors, sites=sites),
         ],
@@ -97,7 +104,13 @@ def create_app(
         lifespan=running,
     )
     app.router.redirect_slashes = False
-    app.state.stop_streaming = server.stop_streaming
+    metrics.know(frozenset(route.path for route in app.routes if isinstance(route, Route)))
+
+    def stop_streaming() -> None:
+        server.stop_streaming()
+        feed.close()
+
+    app.state.stop_streaming = stop_streaming
     return app
 
 

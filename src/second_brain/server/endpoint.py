@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from second_brain.errors import SecondBrainError
@@ -36,6 +36,10 @@ class Call:
         if value is None:
             raise RequestRefused(400, "Invalid JSON")
         return Fields(value, lenient=False)
+
+    def header(self, name: str) -> str | None:
+        """Return a header of the request."""
+        return self._request.headers.get(name)
 
     @property
     def by_owner(self) -> bool:
@@ -87,6 +91,9 @@ class Endpoint:
         if handler is None:
             return method_not_allowed(self._handlers)
         value = await handler(Call(request, principal, self._limits))
+        if isinstance(value, StreamingResponse) and request.method == "HEAD":
+            # Nobody reads the stream, and it may have no end.
+            return Response(headers=value.headers)
         return value if isinstance(value, Response) else json_response(value)
 
 

@@ -36,11 +36,15 @@ _STATUS: tuple[tuple[type[SecondBrainError], int], ...] = (
 
 
 class RequestRefused(SecondBrainError):
-    """The request is at fault before any field is read: body too large, too slow, not JSON."""
+    """The request is at fault before any field is read: body too large, too slow, not JSON.
 
-    def __init__(self, status: int, message: str) -> None:
+    Also one too many; `again` is the number of seconds after which it may be tried again.
+    """
+
+    def __init__(self, status: int, message: str, *, again: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.again = again
 
 
 def json_response(
@@ -77,7 +81,8 @@ def failure(
 def error_response(error: SecondBrainError) -> Response:
     """Answer with the status and the fields that this kind of error has."""
     if isinstance(error, RequestRefused):
-        return failure(error.status, str(error))
+        headers = {"Retry-After": str(error.again)} if error.again is not None else None
+        return failure(error.status, str(error), headers)
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     if isinstance(error, InvalidInput):
         return failure(status, describe(error), field=error.field)
