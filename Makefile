@@ -1,5 +1,6 @@
 # make run      serve the example vault (a copy of it); make run VAULT=~/Notes serves yours
 # make test     all tests
+# make nightly  10,000 examples of every property, for hours; TESTS=tests/vault runs those only
 # make lint     style and types
 # make setup    what the others do first by themselves: .venv, packages, the embedding model
 # make clean    remove .venv, the copy of the example vault and its data, and all caches
@@ -12,6 +13,7 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 PORT ?= 8787
 VAULT ?=
+TESTS ?= tests
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -68,6 +70,10 @@ clients: $(INSTALLED)
 
 test: model clients
 	$(BIN)/pytest
+
+# What it finds is kept in .hypothesis and tried first the next time.
+nightly: model
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m hypothesis --timeout=0 $(TESTS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

@@ -9,9 +9,19 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from written_notes import (
+    HOSTILE,
+    KEYS,
+    NEW_TAGS,
+    OWN,
+    TAGS,
+    VALUES,
+    notes,
+)
 
+from examples import examples
 from second_brain.errors import EditRefused
 from second_brain.vault.edit import (
     add_to_list,
@@ -30,86 +40,6 @@ ID = {"second-brain-id": "m-1"}
 
 def values(data: bytes) -> dict[str, PropertyValue]:
     return read_properties(split(data).yaml.decode())[0]
-
-
-# Notes as people have them. Each entry is one property's lines with what follows it.
-
-ENTRIES = [
-    "title: 'It''s here'   # side note\n",
-    "# a comment of its own\n",
-    "\n",
-    "date: 2026-03-16\nat: 2026-03-16T10:30:00\n",
-    "start: 10:00\nzip: 01234\ncountry: no\nversion: 1.10\n",
-    'related: "[[Mast]]"\n',
-    "up: [[Home]]\nchild: [ [[Work]], [[Biases Two]] ]\n",
-    "text: |\n  first\n\n  # not a comment\n",
-    "kept: |+\n  first\n\n\n",
-    "folded: >-\n    one\n    two\n  # a comment behind\n",
-    "long: one\n  two\n  three # why\n",
-    'quoted: "one\n  two"\n',
-    "anchor: &a [x, y]\nalias: *a\n",
-    "empty:\n",
-    "nothing: ~\n",
-    "nested:\n  deep:\n    - 1\n    # inside\n    - 2\n",
-    "list:\n- zero\n- indent\n",
-    "emoji: 🚀 été\n",
-    "'quoted key': yes\n",
-    "Tight:   spaced   \n",
-    "url: http://e.org/#x\n",
-]
-TAGS = [
-    "",
-    "tags:\n  - brain\n  - boat\n",
-    "tags:\n    - brain # why\n    # between\n    - boat\n    # after\n",
-    "tags:\n- brain\n\n- boat\n",
-    "tags: [brain, \"two words\", 'c']  # flow\n",
-    "tags: [ brain ]\n",
-    "tags: [\n  brain,\n  boat,\n]\n",
-    "Tags: [brain]\n",
-    "tags: []\n",
-    "TAGS:\n  - '#brain'\n  -\n  - 2023\n",
-]
-BODIES = [
-    "",
-    "x\n",
-    "no final newline",
-    "\n\n    indented code first\n\nlast line\n\n\n",
-    "---\n\nParagraph\n\n---\n\nmore\n",
-    "# H\n\n---\nk: v\n---\n",
-    "trailing  \n...\n",
-    "---",
-]
-
-
-ANY_TAGS = st.sampled_from(TAGS)
-
-
-@st.composite
-def notes(draw: st.DrawFn, tags: st.SearchStrategy[str] = ANY_TAGS) -> bytes:
-    body = draw(st.sampled_from(BODIES))
-    before = draw(st.lists(st.sampled_from(ENTRIES), max_size=4, unique=True))
-    after = draw(
-        st.lists(st.sampled_from([e for e in ENTRIES if e not in before]), max_size=3, unique=True)
-    )
-    fence = draw(st.sampled_from(["---\n", "---\n", "---  \n"]))
-    block = "".join(before) + draw(tags) + "".join(after)
-    text = f"---\n{block}{fence}{body}" if block or draw(st.booleans()) else body
-    data = text.replace("\n", draw(st.sampled_from(["\n", "\n", "\r\n"]))).encode()
-    if draw(st.booleans()) and text.endswith("\n---\n"):
-        data = data.rstrip(b"\r\n")
-    return (b"\xef\xbb\xbf" if draw(st.booleans()) else b"") + data
-
-
-SCALARS = st.one_of(
-    st.text(max_size=20),
-    st.sampled_from(
-        ["[[Old plan]]", "no", "12:30", "2026-03-16", "a: b", "#x", "- a", "null", " x "]
-    ),
-    st.integers(-(10**12), 10**12),
-    st.booleans(),
-)
-VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=3))
-OWN = st.sampled_from(["second-brain-id", "second-brain-source", "supersedes"])
 
 
 def is_insertion(before: bytes, after: bytes) -> bool:
@@ -138,26 +68,7 @@ def test_a_new_property_is_one_insertion_that_reads_back_and_can_be_undone(
 
 @given(
     notes(),
-    st.sampled_from(
-        [
-            "title",
-            "text",
-            "kept",
-            "folded",
-            "long",
-            "quoted",
-            "nested",
-            "list",
-            "empty",
-            "nothing",
-            "Tight",
-            "quoted key",
-            "related",
-            "up",
-            "tags",
-            "alias",
-        ]
-    ),
+    st.sampled_from(KEYS),
     VALUES,
 )
 def test_a_replaced_property_leaves_all_other_lines_alone(
@@ -192,9 +103,7 @@ def test_a_replaced_property_leaves_all_other_lines_alone(
 
 @given(
     notes(),
-    st.sampled_from(
-        ["title", "text", "kept", "folded", "long", "nested", "list", "empty", "Tight", "up"]
-    ),
+    st.sampled_from([key for key in KEYS if key != "tags"]),
 )
 @example(b"---\ntext: |\n  a\nfolded: b\n  # behind\n---\n", "folded")
 def test_a_removed_property_takes_only_its_own_lines(data: bytes, key: str) -> None:
@@ -214,14 +123,6 @@ def test_a_removed_property_takes_only_its_own_lines(data: bytes, key: str) -> N
 
 
 LISTS = st.sampled_from([each for each in TAGS if each])
-NEW_TAGS = st.lists(
-    st.sampled_from(
-        ["new", "brain/work", "three words", "été", "1990s", "a,b", "x: y", "[[N]]", "no"]
-    ),
-    min_size=1,
-    max_size=3,
-    unique=True,
-)
 
 
 @given(notes(LISTS), NEW_TAGS)
@@ -330,6 +231,8 @@ def test_a_value_on_one_line_keeps_its_comment_and_its_spacing() -> None:
         ("# memory".encode("utf-16"), "not"),
         (b"a\0b", "not a text file"),
         (b"---\n? [a, b]\n: c\n---\nx", "one a line"),
+        (b"---\ra: 1\r---\rx", "Obsidian cannot read"),
+        (b"---\na: 1\rb: 2\n---\nx", "Obsidian cannot read"),
     ],
 )
 def test_what_cannot_be_edited_safely_is_refused(data: bytes, why: str) -> None:
@@ -389,6 +292,10 @@ def test_a_bom_and_windows_line_ends_are_kept() -> None:
     )
 
 
+def test_properties_of_a_note_with_bare_carriage_returns_are_lines_to_everyone() -> None:
+    assert set_properties(b"one\rtwo", ID) == b"---\nsecond-brain-id: m-1\n---\none\rtwo"
+
+
 @given(
     st.one_of(
         st.text(max_size=30),
@@ -435,6 +342,20 @@ def test_plain_where_it_is_safe_and_dates_as_obsidian_writes_them() -> None:
     assert written("🚀") == '"🚀"'
     assert written("no") == '"no"'
     assert written("[[A]]") == '"[[A]]"'
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-02-30", "0000-01-01", "2026-03-16T24:00:00", "2026-03-16T10:30:00+99:59"]
+)
+def test_what_is_no_day_or_time_is_quoted_lest_readers_fail_at_it(text: str) -> None:
+    assert yaml.safe_load(f"k: {written(text)}") == {"k": text}
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_is_that_number_in_both_versions_of_yaml(number: float) -> None:
+    block = f"k: {written(number)}\n"
+    assert yaml.safe_load(block) == read_properties(block)[0] == {"k": number}
+    assert isinstance(yaml.safe_load(block)["k"], float)
 
 
 @pytest.mark.parametrize(
@@ -551,43 +472,8 @@ def survives(data: bytes) -> None:
         assert edit(edited) == edited
 
 
-PIECES = [
-    "a",
-    "tags",
-    "b",
-    ":",
-    " ",
-    "\n",
-    "\n",
-    "- ",
-    "  ",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    "#",
-    "&x ",
-    "*x",
-    "|",
-    ">",
-    "'",
-    '"',
-    "\t",
-    "---\n",
-    "...\n",
-    "? ",
-    "!!str ",
-    "%",
-    "\r\n",
-    "\u2028",
-    "x: 1\n",
-    "tags:\n  - a\n",
-]
-
-
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+@examples(400)
+@given(HOSTILE)
 def test_hostile_blocks_are_edited_rightly_or_refused(block: str) -> None:
     survives(f"---\n{block}\n---\nbody\n".encode())
 

@@ -25,6 +25,7 @@ from second_brain.vault.model import PropertyValue
 from second_brain.vault.yaml_text import LINE_END, Block, Entry, Unsupported, read_block
 
 _TAG_SEPARATOR = re.compile(r"[\s,]+")
+_LONE_CR = re.compile(rb"\r(?!\n)")
 
 
 def set_properties(data: bytes, changes: Mapping[str, PropertyValue]) -> bytes:
@@ -177,10 +178,12 @@ def _edited(
     parts = _readable(data)
     if parts.unclosed:
         raise EditRefused("", "the --- at its beginning is never closed")
+    if _LONE_CR.search(parts.opening + parts.yaml + parts.closing):
+        raise EditRefused("", "its properties end their lines in a way that Obsidian cannot read")
     before = parts.yaml.decode("utf-8")
     try:
         old = read_block(before)
-        text = change(before, parts.eol.decode())
+        text = change(before, _eol_of_block(parts).decode())
         if text == before:
             return data
         new = read_block(text)
@@ -193,9 +196,14 @@ def _edited(
     return _put_together(parts, text)
 
 
+def _eol_of_block(parts: Parts) -> bytes:
+    """The file's line ending; of a lone CR Obsidian's YAML knows nothing."""
+    return b"\n" if parts.eol == b"\r" else parts.eol
+
+
 def _put_together(parts: Parts, text: str) -> bytes:
-    opening = parts.opening or b"---" + parts.eol
-    closing = parts.closing or b"---" + parts.eol
+    opening = parts.opening or b"---" + _eol_of_block(parts)
+    closing = parts.closing or b"---" + _eol_of_block(parts)
     whole = parts.bom + opening + text.encode("utf-8") + closing + parts.body
     bare = parts.bom + parts.body
     if not text and split(bare).body == parts.body:

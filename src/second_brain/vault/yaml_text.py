@@ -173,7 +173,7 @@ def written(value: PropertyValue) -> str:
         case int():
             return str(value)
         case float() if math.isfinite(value):
-            return repr(value)
+            return _written_float(value)
         case str():
             return _written_text(value)
         case _:
@@ -185,8 +185,16 @@ def written_list(items: list[PropertyValue], indent: str, eol: str) -> str:
     return "".join(f"{indent}- {written(item)}{eol}" for item in items)
 
 
+def _written_float(value: float) -> str:
+    """With a point, without which YAML 1.1 takes `1e+16` for text."""
+    digits, e, exponent = repr(value).partition("e")
+    return repr(value) if "." in digits else f"{digits}.0{e}{exponent}"
+
+
 def _written_text(text: str) -> str:
-    if _DATE.fullmatch(text) or (_PLAIN.fullmatch(text) and _is_text_everywhere(text)):
+    if (_DATE.fullmatch(text) and _is_on_the_calendar(text)) or (
+        _PLAIN.fullmatch(text) and _is_text_everywhere(text)
+    ):
         return text
     try:
         text.encode("utf-8")
@@ -194,6 +202,15 @@ def _written_text(text: str) -> str:
         raise Unsupported("a value holds half a character") from error
     quoted = json.dumps(text, ensure_ascii=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+
+
+def _is_on_the_calendar(text: str) -> bool:
+    """Whether readers that make dates of dates can make one of it: of `2026-02-30` they cannot."""
+    try:
+        yaml.safe_load(text)
+    except (ValueError, OverflowError):
+        return False
+    return True
 
 
 def _is_text_everywhere(text: str) -> bool:
