@@ -1,0 +1,46 @@
+"""A headless Chromium for tests: the system's own, driven by Playwright.
+
+Playwright would bring a browser of its own from a place that a test machine need not reach.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+
+def find_browser() -> str:
+    """The path of a Chromium; fails with what to do if there is none."""
+    chosen = os.environ.get("SECOND_BRAIN_TEST_BROWSER")
+    if chosen:
+        return chosen
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    assert found is not None, (
+        "The tests of web pages need Chromium, and none is installed. On Debian: "
+        "apt-get install chromium. Elsewhere: name one in SECOND_BRAIN_TEST_BROWSER."
+    )
+    return found
+
+
+@contextmanager
+def headless() -> Iterator[Browser]:
+    """A browser, closed at the end."""
+    # Root may not use Chromium's sandbox, and a container's /dev/shm is small.
+    flags = ["--disable-dev-shm-usage"]
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=find_browser(),
+            args=flags,
+            chromium_sandbox=os.geteuid() != 0,
+            timeout=60_000,
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
