@@ -8,6 +8,7 @@ import html
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ class Pkce:
 
 
 class World:
-    """`http` has no token and follows no redirect; `brain` is what it talks to."""
+    """`http` has no token and follows no redirect. `served`: by a server of the test's own."""
 
     def __init__(
         self,
@@ -69,7 +70,10 @@ class World:
         public_url: str | None = None,
         fetch: Documents | None = None,
         hosts: tuple[str, ...] = (),
+        served: bool = False,
     ) -> None:
+        self._stack = ExitStack()
+        self._served = served
         self.clock = Clock()
         self.memories = FakeMemories()
         self.path = folder / "state.db"
@@ -95,14 +99,17 @@ class World:
         self.http = TestClient(
             self.app, base_url=BASE, follow_redirects=False, client=("127.0.0.1", 50000)
         )
+        if not self._served:
+            self._stack.enter_context(self.http)  # one event loop for all requests
 
     def restart(self) -> None:
         """A new process on the same file."""
-        self.state.close()
+        self.close()
         self.state = State.open(self.path)
         self.start()
 
     def close(self) -> None:
+        self._stack.close()
         self.state.close()
 
     # What an application does

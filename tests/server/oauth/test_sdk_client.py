@@ -20,6 +20,11 @@ Mode = Literal["legacy", "2026-07-28"]
 
 
 @pytest.fixture
+def world(make_world: Callable[..., World]) -> World:
+    return make_world(served=True)
+
+
+@pytest.fixture
 def live(world: World) -> Iterator[Running]:
     with running(world.app) as server:
         yield server
@@ -74,7 +79,7 @@ def test_it_logs_in_once_and_renews_by_itself(
 
 
 def test_by_the_public_address(make_world: Callable[..., World]) -> None:
-    world = make_world(public_url="https://brain.example", hosts=("brain.example",))
+    world = make_world(public_url="https://brain.example", hosts=("brain.example",), served=True)
     url = "https://brain.example/mcp"
 
     async def play(port: int) -> None:
