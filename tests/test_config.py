@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -116,6 +117,7 @@ SPECIAL = {
     "embedding.threads": ("4", 4),
     "links.max_related": ("7", 7),
     "server.public_url": ("https://b.example", "https://b.example"),
+    "server.trusted_proxies": ("10.0.0.0/8, ::1", ("10.0.0.0/8", "::1")),
     "index.uri": ("s3://bucket/x", "s3://bucket/x"),
     "sync.mode": ("ALL", "all"),
     "log.level": ("error", "error"),
@@ -136,7 +138,8 @@ def test_every_setting_can_be_set_by_variable_and_by_file(option, tmp_path: Path
     assert read(load_settings(environ={option.env: text})) == value
     assert read(load_settings({option.key: text})) == value
     table, _, name = option.key.rpartition(".")
-    shown = {int: str(value), bool: "true", tuple: '["a1", "b2"]'}.get(type(value), f'"{value}"')
+    listed = json.dumps(list(value)) if isinstance(value, tuple) else ""
+    shown = {int: str(value), bool: "true", tuple: listed}.get(type(value), f'"{value}"')
     file = write(tmp_path / "c.toml", (f"[{table}]\n" if table else "") + f"{name} = {shown}\n")
     assert read(load_settings(environ={}, config_file=file)) == value
 
@@ -221,6 +224,7 @@ def test_an_unknown_user_is_one_sentence() -> None:
         ("server.public_url = 'x.org'\n", ", line 1: server.public_url must be a URL"),
         ("server.public_url = 'http://x:y'\n", ", line 1: server.public_url must be a URL"),
         ("server.public_url = 'https://x/mcp'\n", ", line 1: server.public_url must be a URL"),
+        ("server.trusted_proxies = ['x']\n", ", line 1: server.trusted_proxies must be a list in"),
         ("server.allowed_hosts = ['']\n", ", line 1: server.allowed_hosts must be a list in which"),
         ("[server\n", " is not valid TOML: "),
         ("a = 1\na = 2\n", " is not valid TOML: "),

@@ -327,6 +327,7 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
             allowed_origins=[*CLIENT_ORIGINS, *settings.server.further_origins],
             limits=replace(Limits(), body_bytes=settings.limits.max_body),
             query_token=settings.server.token_in_query,
+            trusted_proxies=settings.server.trusted_proxies,
             feed=daemon.feed,
             lifespan=daemon.running,
         )

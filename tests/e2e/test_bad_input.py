@@ -184,7 +184,7 @@ def test_numbers_out_of_range_are_brought_into_it(daemon: DaemonProcess) -> None
 
 def test_an_undo_of_nothing(daemon: DaemonProcess) -> None:
     for n in (999_999, 0, -1, 2**70):
-        assert refused(daemon.http.post("/undo", json={"n": n}), 409)
+        assert refused(daemon.http.post("/undo", json={"n": n}), 404)
 
 
 def test_a_body_over_the_limit(daemon: DaemonProcess) -> None:

@@ -6,6 +6,7 @@ A complaint completes the sentence "<setting> must be ...".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from ipaddress import ip_network
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -54,6 +55,14 @@ def base_url(value: str) -> str | None:
     extra = parts.path.strip("/") or parts.query or parts.fragment or parts.username
     usable = parts.scheme in ("http", "https") and host and not extra
     return None if usable else complaint
+
+
+def network(value: str) -> str | None:
+    try:
+        ip_network(value, strict=False)
+    except ValueError:
+        return "an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
+    return None
 
 
 def folder(value: str) -> str | None:

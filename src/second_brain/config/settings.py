@@ -112,6 +112,14 @@ class ServerSettings:
             check=rules.base_url,
         ),
     )
+    trusted_proxies: tuple[str, ...] = field(
+        default=(),
+        metadata=_about(
+            "Addresses or networks of proxies whose `X-Forwarded-For` is believed.",
+            env="TRUSTED_PROXIES",
+            check=rules.each(rules.network),
+        ),
+    )
     token_in_query: bool = field(
         default=False,
         metadata=_about(

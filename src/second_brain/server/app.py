@@ -26,6 +26,7 @@ from second_brain.server.mcp import MemoryServer
 from second_brain.server.metrics import Metrics
 from second_brain.server.oauth.server import OAuthParts, OAuthServer
 from second_brain.server.owner import Owner
+from second_brain.server.peers import Peers
 from second_brain.server.responses import failure
 from second_brain.server.rest import Rest
 from second_brain.server.without_model import WithoutModel
@@ -45,6 +46,7 @@ def create_app(
     allowed_origins: Sequence[str] = CLIENT_ORIGINS,
     limits: Limits = _DEFAULT_LIMITS,
     query_token: bool = False,
+    trusted_proxies: Sequence[str] = (),
     feed: Feed | None = None,
     lifespan: Lifespan | None = None,
 ) -> Starlette:
@@ -59,6 +61,7 @@ def create_app(
         allowed_origins: web origins that may call /mcp, besides the server's own.
         limits: what one request may cost.
         query_token: also accept `?token=`, which leaks into logs and histories.
+        trusted_proxies: addresses or networks whose `X-Forwarded-For` is believed.
         feed: the changes of notes, for GET /events; None if there are none to tell of.
         lifespan: entered before the first request and left after the last one.
 
@@ -71,6 +74,7 @@ def create_app(
         [owner, *verifiers, *((logins.verifier,) if logins else ())],
         query_token=query_token,
         challenge=logins.challenge if logins else None,
+        peers=Peers(trusted_proxies),
     )
     server = MemoryServer(memories)
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)

@@ -16,6 +16,9 @@ from urllib.parse import parse_qsl
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
+from second_brain.server.guessing import Guesses
+from second_brain.server.peers import Peers
+
 _SCHEME = b"bearer "
 
 
@@ -53,13 +56,20 @@ class Authenticator:
         *,
         query_token: bool = False,
         challenge: Callable[[HTTPConnection], str] | None = None,
+        peers: Peers | None = None,
+        guesses: Guesses | None = None,
     ) -> None:
         self._verifiers = tuple(verifiers)
         self._query_token = query_token
         self._challenge = challenge
+        self._peers = peers or Peers()
+        self._guesses = guesses or Guesses()
 
     async def identify(self, connection: HTTPConnection) -> Principal | None:
-        """Return the principal of the request's token; None without a token or with a wrong one."""
+        """Return the principal of the request's token; None without a token or with a wrong one.
+
+        Who has tried several wrong ones is told so later, or RequestRefused with 429.
+        """
         token = bearer_token(connection.scope)
         if token is None and self._query_token:
             token = _token_of_query(connection.scope)
@@ -69,6 +79,7 @@ class Authenticator:
             principal = await verifier.verify(token, connection)
             if principal is not None:
                 return principal
+        await self._guesses.wrong(self._peers.address(connection))
         return None
 
     def challenge(self, connection: HTTPConnection) -> str:

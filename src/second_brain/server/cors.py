@@ -14,6 +14,7 @@ from second_brain.server.guard import Sites
 
 _METHODS = "GET, POST, OPTIONS"
 _HEADERS = "Content-Type, Authorization, Accept"
+_NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 _EXPOSED = "WWW-Authenticate, Mcp-Session-Id"
 
 
@@ -37,6 +38,10 @@ class Cors:
                 headers = MutableHeaders(scope=message)
                 headers["Access-Control-Allow-Origin"] = "*"
                 headers["Access-Control-Expose-Headers"] = _EXPOSED
+                # What a memory holds is never a page, however a browser is led to it.
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                headers.setdefault("Content-Security-Policy", _NO_PAGE)
+                headers.setdefault("Referrer-Policy", "no-referrer")
             await send(message)
 
         await self._app(scope, receive, marked)

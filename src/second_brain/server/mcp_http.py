@@ -60,7 +60,11 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        principal = await self._authenticator.identify(request)
+        try:
+            principal = await self._authenticator.identify(request)
+        except RequestRefused as error:
+            await error_response(error)(scope, receive, send)
+            return
         if principal is None:
             refusal = unauthorized(self._authenticator.challenge(request))
             await refusal(scope, receive, send)
