@@ -341,6 +341,7 @@ def run_stdio_alone(settings: Settings) -> int:
     """Serve the vault to one client over standard input and output; the exit code."""
     from second_brain.report import Silent  # noqa: PLC0415
     from second_brain.server.mcp import MemoryServer  # noqa: PLC0415
+    from second_brain.server.mcp_changes import announcing  # noqa: PLC0415
     from second_brain.server.mcp_stdio import run_alone  # noqa: PLC0415
 
     folder = vault_folder(settings)
@@ -348,8 +349,9 @@ def run_stdio_alone(settings: Settings) -> int:
         daemon = Daemon(settings, folder, report=Silent())
 
         async def serve() -> None:
-            async with daemon.running():
-                await run_alone(MemoryServer(daemon.memories).server)
+            server = MemoryServer(daemon.memories)
+            async with daemon.running(), announcing(daemon.feed, server.bus):
+                await run_alone(server.server)
 
         asyncio.run(serve())
     return 0

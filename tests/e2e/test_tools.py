@@ -22,6 +22,7 @@ from harness import (
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp.types import Implementation
 
 ERAS = ["auto", "legacy"]
@@ -140,6 +141,34 @@ def test_an_agents_session_over_stdio_through_the_running_daemon(
     async def session() -> None:
         async with over_stdio(daemon, mode)() as client:
             await work_with_a_memory(client, daemon.vault, f"barometer {mode}")
+
+    asyncio.run(session())
+
+
+@pytest.mark.parametrize("way", [over_http, over_stdio])
+def test_a_client_that_listens_hears_of_changes(
+    daemon: DaemonProcess, way: Callable[[DaemonProcess, str], Connect]
+) -> None:
+    name = way.__name__
+
+    async def session() -> None:
+        async with way(daemon, "auto")() as client:
+            _, stored = await call(client, "remember", content=f"Heard of over {name}: zq{name}.")
+            uri = f"memory://{stored['id']}"
+            async with client.listen(
+                resources_list_changed=True, resource_subscriptions=[uri, "memory://recent"]
+            ) as events:
+                file = daemon.vault / stored["path"]
+                file.write_text(file.read_text() + "A person adds a line.\n")
+                awaited = {ResourcesListChanged(), ResourceUpdated(uri)}
+                awaited.add(ResourceUpdated("memory://recent"))
+                async with asyncio.timeout(60):
+                    async for event in events:
+                        awaited.discard(event)
+                        if not awaited:
+                            break
+            contents = (await client.read_resource(uri)).contents[0]
+            assert "A person adds a line." in contents.text  # type: ignore[union-attr]
 
     asyncio.run(session())
 

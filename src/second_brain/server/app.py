@@ -23,6 +23,7 @@ from second_brain.server.endpoint import Endpoint
 from second_brain.server.events import Events
 from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS, HostOriginGuard, Sites
 from second_brain.server.mcp import MemoryServer
+from second_brain.server.mcp_changes import announcing
 from second_brain.server.metrics import Metrics
 from second_brain.server.oauth.server import OAuthParts, OAuthServer
 from second_brain.server.owner import Owner
@@ -87,7 +88,8 @@ def create_app(
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
-        async with lifespan() if lifespan is not None else nullcontext(), mcp.run():
+        around = lifespan() if lifespan is not None else nullcontext()
+        async with around, mcp.run(), announcing(feed, server.bus):
             yield
 
     app = Starlette(

@@ -59,7 +59,8 @@ class MemoryServer:
         self._resources = Resources(memories)
         self._prompts = Prompts(memories, now)
         self._completions = Completions(memories)
-        self._listening = ListenHandler(InMemorySubscriptionBus())
+        self.bus = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self.bus)
         self.server: Server[object] = Server(
             "second-brain",
             title="Second Brain",

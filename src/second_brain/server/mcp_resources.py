@@ -30,9 +30,10 @@ from second_brain.server.validation import Fields
 
 MARKDOWN = "text/markdown"
 TEMPLATE = "memory://{id}"
+RECENT_URI = "memory://recent"
 
 _SCHEME = "memory://"
-_RECENT = "recent"
+_RECENT = RECENT_URI.removeprefix(_SCHEME)
 _RECENT_COUNT = 20
 _PAGE = 50
 _DESCRIPTION_CHARS = 160
@@ -123,7 +124,7 @@ def _name(uri: str) -> str:
 
 def _recent() -> Resource:
     return Resource(
-        uri=_SCHEME + _RECENT,
+        uri=RECENT_URI,
         name="recent memories",
         title="Recent memories",
         description=f"The {_RECENT_COUNT} newest memories with their ids and beginnings.",
