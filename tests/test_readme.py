@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -41,6 +42,17 @@ def test_the_make_targets_that_it_names_exist() -> None:
 def test_variables_that_it_names_are_settings() -> None:
     known = set(re.findall(r"SECOND_BRAIN_\w+", markdown_table())) | {"SECOND_BRAIN_CONFIG"}
     assert set(re.findall(r"SECOND_BRAIN_\w+", README)) <= known
+
+
+def test_the_tests_that_it_names_exist() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::([\w:]+)`", README)
+    assert named
+    for file, name in named:
+        scope: list[ast.stmt] = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+        for part in name.split("::"):
+            found = [each for each in scope if getattr(each, "name", None) == part]
+            assert len(found) == 1, f"{file} has no {name}"
+            scope = getattr(found[0], "body", [])
 
 
 def test_the_tools_that_it_lists_are_the_servers() -> None:

@@ -2,9 +2,10 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import examples
 from second_brain.index import chunk as chunking
 from second_brain.index.chunk import Chunk, chunks, embedded_text, key, left_out
 from second_brain.vault.model import Heading
@@ -49,8 +50,8 @@ TEXTS = st.lists(
 ).map("".join)
 
 
+@examples(300)
 @given(TEXTS, st.integers(2, 300), st.integers(0, 150))
-@settings(max_examples=300, deadline=None)
 def test_chunks_are_slices_that_cover_all_ink(body: str, max_chars: int, overlap: int) -> None:
     overlap = min(overlap, max_chars // 2)
     found = cut(body, max_chars=max_chars, overlap=overlap)

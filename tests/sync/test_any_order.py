@@ -1,7 +1,7 @@
 """Whatever is done to the vault, in whatever order events tell of it, and wherever the daemon is
 stopped: once it has settled, index and catalogue are those of a fresh index of the vault.
 
-SECOND_BRAIN_TEST_EXAMPLES and SECOND_BRAIN_TEST_STEPS make the search longer.
+`make nightly` makes the search longer.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from brains import Brain, assert_like_fresh
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from profiles import examples, is_nightly
 from second_brain.errors import EditRefused, InvalidInput, NoteNotFound
 from second_brain.memory.model import Remembered
 from second_brain.vault.settle import Due
@@ -265,9 +266,9 @@ class AnyOrder(RuleBasedStateMachine):
 
 TestAnyOrder = AnyOrder.TestCase
 TestAnyOrder.settings = settings(
-    max_examples=int(os.environ.get("SECOND_BRAIN_TEST_EXAMPLES", "25")),
-    stateful_step_count=int(os.environ.get("SECOND_BRAIN_TEST_STEPS", "12")),
-    deadline=None,
+    # One example is a vault and its index from nothing, which takes a second or two.
+    examples(25, nightly=1_000),
+    stateful_step_count=30 if is_nightly() else 12,
     suppress_health_check=list(HealthCheck),
     print_blob=True,
 )

@@ -21,7 +21,7 @@ from written_notes import (
     notes,
 )
 
-from examples import examples
+from profiles import examples
 from second_brain.errors import EditRefused
 from second_brain.vault.edit import (
     add_to_list,

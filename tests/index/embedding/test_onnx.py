@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import examples
 from second_brain.index.embedding import DEFAULT_MODEL, Embedder, load_model, onnx
 
 TEXTS = [
@@ -77,7 +78,7 @@ def test_odd_texts_have_vectors(embedder: Embedder, text: str) -> None:
         assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30, nightly=2_000)  # each is a run of the model
 @given(st.text(st.characters(), max_size=80))
 def test_any_text_has_a_vector(embedder: Embedder, text: str) -> None:
     assert np.linalg.norm(embedder.embed_query(text)) == pytest.approx(1.0, abs=1e-5)
