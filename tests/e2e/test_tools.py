@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -233,20 +233,29 @@ def test_alone_when_no_daemon_runs(make_daemon: MakeDaemon, tmp_path: Path) -> N
     assert list(idle.data.rglob("daemon.json")) == []
 
 
-def test_a_restart_of_the_daemon_goes_unnoticed_by_a_stdio_client(
+WAYS = [(way, era) for way in (over_http, over_stdio) for era in ERAS]
+
+
+def test_a_restart_of_the_daemon_goes_unnoticed_by_clients(
     make_daemon: MakeDaemon, tmp_path: Path
 ) -> None:
+    """Each kind of client, connected before the restart, carries on after it."""
     vault = tmp_path / "small"
     vault.mkdir()
     daemon = make_daemon(vault).start()
     assert "SECOND_BRAIN_AUTH_TOKEN" not in clean_environment()
 
     async def session() -> None:
-        async with over_stdio(daemon, "legacy")() as client:
-            await call(client, "remember", content="Before the restart: cork.")
+        async with AsyncExitStack() as opened:
+            clients = [await opened.enter_async_context(way(daemon, era)()) for way, era in WAYS]
+            for number, client in enumerate(clients):
+                await call(
+                    client, "remember", content=f"Before the restart, client {number}: cork."
+                )
             await asyncio.to_thread(daemon.stop)
             await asyncio.to_thread(daemon.start)
-            await call(client, "remember", content="After the restart: teak.")
+            for number, client in enumerate(clients):
+                await call(client, "remember", content=f"Client {number} lives on: teak.")
 
     asyncio.run(session())
-    assert eventually(lambda: daemon.get("/count")["count"] == 2)
+    assert eventually(lambda: daemon.get("/count")["count"] == 2 * len(WAYS))

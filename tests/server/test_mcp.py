@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import Implementation
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from server_fakes import NOW, TOKEN, FakeMemories
 from server_running import Running
 from starlette.testclient import TestClient
@@ -36,7 +37,6 @@ TEN = {
     "set_status": {"id", "status"},
 }
 KEYS = {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons"}
-LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -62,6 +62,42 @@ def text(result: Any) -> str:
     return "\n".join(block.text for block in result.content)
 
 
+@pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
+class TestHandshake:
+    """Each revision that begins with `initialize`, as a client of that time speaks it."""
+
+    @staticmethod
+    def ask(client: TestClient, version: str, method: str, params: dict[str, Any]) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        # Clients before 2025-06-18 do not repeat the revision in a header.
+        headers = {"MCP-Protocol-Version": version} if version >= "2025-06-18" else {}
+        answer = client.post("/mcp", json=message, headers=headers)
+        assert answer.status_code == 200
+        return answer.json()["result"]
+
+    def test_a_session(self, client: TestClient, memories: FakeMemories, version: str) -> None:
+        hello = {"protocolVersion": version, "capabilities": {}}
+        hello["clientInfo"] = {"name": "old client", "version": "1"}
+        agreed = self.ask(client, version, "initialize", hello)
+        assert agreed["protocolVersion"] == version
+        assert agreed["capabilities"].keys() == {"tools", "resources", "prompts", "completions"}
+        assert "Recall before you answer" in agreed["instructions"]
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert client.post("/mcp", json=ready).status_code == 202
+        tools = self.ask(client, version, "tools/list", {})["tools"]
+        assert len(tools) == 12
+        assert all(tool.keys() <= KEYS for tool in tools)
+        said = {"name": "remember", "arguments": {"content": "Tea at four"}}
+        stored = self.ask(client, version, "tools/call", said)
+        assert stored["isError"] is False
+        assert "m1" in stored["content"][0]["text"]
+        read = self.ask(client, version, "resources/read", {"uri": "memory://m1"})
+        assert "Tea at four" in read["contents"][0]["text"]
+        start = {"name": "start_conversation", "arguments": {"topic": "tea"}}
+        begun = self.ask(client, version, "prompts/get", start)
+        assert "Tea at four" in begun["messages"][0]["content"]["text"]
+
+
 class TestToolList:
     @pytest.fixture
     def tools(self, client: TestClient) -> list[dict[str, Any]]:
@@ -69,6 +105,11 @@ class TestToolList:
         assert len(answer.content) < 10_000, "a model reads this list in every conversation"
         tools: list[dict[str, Any]] = answer.json()["result"]["tools"]
         return tools
+
+    def test_the_list_is_short_in_the_modern_era_too(self, live: Running) -> None:
+        listed = use(live.url, "auto", lambda client: client.list_tools())
+        sent = listed.model_dump_json(by_alias=True, exclude_none=True)
+        assert len(sent.encode()) < 10_000
 
     def test_names_and_parameters_are_those_that_prompts_name(
         self, tools: list[dict[str, Any]]
