@@ -38,7 +38,7 @@ def connect(address: str, token: str) -> str:
 
 
 def install(folder: Path, token: str) -> dict[str, str]:
-    """Put it into `folder` under the names by which clients start a browser; what they must know."""
+    """Put it into `folder` as the browser that clients start; what they must be told."""
     folder.mkdir(parents=True)
     log = folder / "log"
     script = f"""#!/bin/sh
@@ -50,8 +50,9 @@ SECOND_BRAIN_TEST_TOKEN='{token}' exec '{sys.executable}' '{Path(__file__)}' "$1
         file = folder / name
         file.write_text(script)
         file.chmod(0o755)
-    return {"BROWSER": str(folder / "browser"), "DISPLAY": ":0"}
+    # Without DISPLAY xdg-open asks no desktop, and starts what BROWSER names.
+    return {"BROWSER": str(folder / "browser")}
 
 
 if __name__ == "__main__":
-    print(connect(sys.argv[1], os.environ["SECOND_BRAIN_TEST_TOKEN"]))
+    sys.stdout.write(connect(sys.argv[1], os.environ["SECOND_BRAIN_TEST_TOKEN"]))

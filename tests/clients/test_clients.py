@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -171,4 +172,5 @@ def test_the_readme_names_the_versions_that_run_here() -> None:
         "mcp-remote",
         "@modelcontextprotocol/inspector",
     ):
-        assert f" {version(package)} " in readme, package
+        assert f"| {version(package)} |" in readme, package
+    assert f"| {metadata.version('mcp')} |" in readme

@@ -73,3 +73,13 @@ def test_every_scenario_that_applies_passes(url: str, home: Home, revision: str)
     passed = [good for name, (good, _) in ran.items() if name not in failed]
     scenarios, checks = PASSING[revision]
     assert (len(passed), sum(passed)) == (scenarios, checks)
+
+
+@pytest.mark.parametrize("revision", EXCLUDED)
+def test_the_readme_says_what_passes_and_what_is_left_out(revision: str) -> None:
+    readme = (HERE.parents[1] / "README.md").read_text("utf-8")
+    row = next(line for line in readme.splitlines() if line.startswith(f"| {revision} |"))
+    scenarios, checks = PASSING[revision]
+    left_out = EXCLUDED[revision]
+    assert f"| {scenarios} of {scenarios + len(left_out)} | {checks} |" in row
+    assert set(re.findall(r"`([\w-]+)`", row)) == left_out.keys()

@@ -78,7 +78,6 @@ class TestClaudeCode:
         daemon = own_daemon()
         url = f"{daemon.url}/mcp"
         home.said("claude", "mcp", "add", "--transport", "http", "second-brain", url)
-        assert "Needs authentication" in home.said("claude", "mcp", "list")
         on_terminal(home, "claude", "mcp", "login", "second-brain")
         assert "✔ Connected" in home.said("claude", "mcp", "list")
         (client,) = connected(daemon, "claude")
@@ -89,8 +88,6 @@ class TestClaudeCode:
 
         daemon.post("/clients/revoke", id=client["id"])
         assert "Needs authentication" in home.said("claude", "mcp", "list")
-        on_terminal(home, "claude", "mcp", "login", "second-brain")
-        assert "✔ Connected" in home.said("claude", "mcp", "list")
 
 
 class TestCodex:
@@ -122,3 +119,11 @@ class TestMcpRemote:
         (write,) = daemon.get("/history", n=1)["writes"]
         (client_known,) = connected(daemon, "mcp-remote|MCP CLI Proxy|a program")
         assert write["client"] == client_known["name"]
+
+
+class TestInspector:
+    def test_logs_in(self, daemon: DaemonProcess, home: Home) -> None:
+        how = ("--cli", f"{daemon.url}/mcp", "--transport", "http", "--method", "tools/list")
+        said = home.said("mcp-inspector", *how, MCP_AUTO_OPEN_ENABLED="true")
+        assert '"recall"' in said
+        assert len(connected(daemon, "inspector")) == 1
