@@ -70,12 +70,15 @@ def create_app(
     """
     owner = StaticToken(token)
     sites = Sites(allowed_hosts, allowed_origins)
-    logins = OAuthServer(oauth, owner=owner, sites=sites, limits=limits) if oauth else None
+    peers = Peers(trusted_proxies)
+    logins = (
+        OAuthServer(oauth, owner=owner, sites=sites, peers=peers, limits=limits) if oauth else None
+    )
     authenticator = Authenticator(
         [owner, *verifiers, *((logins.verifier,) if logins else ())],
         query_token=query_token,
         challenge=logins.challenge if logins else None,
-        peers=Peers(trusted_proxies),
+        peers=peers,
     )
     server = MemoryServer(memories)
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)

@@ -27,6 +27,7 @@ from second_brain.server.oauth.grants import Grants
 from second_brain.server.oauth.metadata import AUTHORIZE
 from second_brain.server.oauth.throttle import Lane, Throttle, TooManyAttempts
 from second_brain.server.oauth.words import Words, words_for
+from second_brain.server.peers import Peers
 
 _COOKIE = "second-brain-login"
 _COOKIE_SECONDS = 3600
@@ -76,6 +77,7 @@ class Authorization:
         *,
         is_owner: IsOwner,
         throttle: Throttle,
+        peers: Peers,
         limits: Limits,
     ) -> None:
         self._clients = clients
@@ -83,6 +85,7 @@ class Authorization:
         self._addresses = addresses
         self._is_owner = is_owner
         self._throttle = throttle
+        self._peers = peers
         self._limits = limits
 
     async def ask(self, request: Request) -> Response:
@@ -246,8 +249,7 @@ class Authorization:
         return site in ("same-origin", "none") and (origin is None or origin.lower() in own)
 
     def _lane(self, request: Request) -> Lane:
-        peer = request.client.host if request.client else ""
-        return (self._addresses.is_public(request), peer)
+        return (self._addresses.is_public(request), self._peers.address(request))
 
 
 def mistake(

@@ -26,6 +26,7 @@ from second_brain.server.oauth.grants import Grants, Lifetimes
 from second_brain.server.oauth.metadata import Metadata
 from second_brain.server.oauth.throttle import Throttle
 from second_brain.server.oauth.verifier import IssuedTokens
+from second_brain.server.peers import Peers
 from second_brain.server.responses import json_response
 
 
@@ -47,7 +48,13 @@ class OAuthServer:
     strict_paths = (metadata.AUTHORIZE, metadata.TOKEN, metadata.REGISTER, metadata.REVOKE)
 
     def __init__(
-        self, parts: OAuthParts, *, owner: StaticToken, sites: Sites, limits: Limits
+        self,
+        parts: OAuthParts,
+        *,
+        owner: StaticToken,
+        sites: Sites,
+        peers: Peers,
+        limits: Limits,
     ) -> None:
         addresses = Addresses(sites, parts.public_url)
         grants = Grants(parts.logins, parts.clock_ms, parts.lifetimes)
@@ -65,6 +72,7 @@ class OAuthServer:
             addresses,
             is_owner=is_owner,
             throttle=parts.throttle or Throttle(time.monotonic),
+            peers=peers,
             limits=Limits(min(BODY_BYTES, limits.body_bytes), limits.body_seconds),
         )
         self.verifier = IssuedTokens(parts.logins, grants, addresses, parts.clock_ms)
