@@ -9,14 +9,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable
 
-from edits import PROPERTY_EDITS, RELATIONS, TEXT_EDITS, Edit, added
+from edits import PROPERTY_EDITS, RELATIONS, TEXT_EDITS, Edit, added, set_to
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
-from written_notes import LINKS, NEW_TAGS, notes, odd_notes
+from written_notes import KEYS, LINKS, NEW_TAGS, OWN, TEXTS, VALUES, notes, odd_notes
 from yaml_readers import Obsidian, Reading, Told, read_by_python_frontmatter, told
 
 from second_brain.errors import EditRefused
-from second_brain.vault.edit import remove_from_list
+from second_brain.vault.edit import new_note, remove_from_list
 from second_brain.vault.frontmatter import read_properties, split
 from second_brain.vault.merge import without_change
 from second_brain.vault.model import PropertyValue
@@ -46,10 +46,30 @@ def test_an_edited_property_reads_back_and_no_other_byte_changed(
     assert_same_for_python_frontmatter(edit, data, edited)
 
 
-@given(NOTES, TEXT_EDITS)
-def test_properties_read_the_same_when_the_text_is_edited(
-    obsidian_yaml: Obsidian, data: bytes, edit: Edit
+@given(st.dictionaries(st.one_of(OWN, st.sampled_from(KEYS)), VALUES, max_size=4), TEXTS)
+def test_a_new_note_reads_as_it_was_meant(
+    obsidian_yaml: Obsidian, properties: dict[str, PropertyValue], text: str
 ) -> None:
+    try:
+        data = new_note(properties, text)
+    except EditRefused as refused:
+        assert_clear(refused)
+        assert not properties
+        return
+    note(repr(data))
+    (read,) = obsidian_yaml.read(split(data).yaml.decode())
+    assert read is not None
+    assert list(read.values) == list(properties)
+    python = read_by_python_frontmatter(data)
+    assert python is not None
+    for key, value in properties.items():
+        edit = set_to(key, value)
+        assert same(read.values[key], told(meant(edit)))
+        assert is_in_python(python[key], meant(edit))
+
+
+@given(NOTES, TEXT_EDITS)
+def test_properties_read_the_same_when_the_text_is_edited(data: bytes, edit: Edit) -> None:
     note(f"{data!r}, to {edit}")
     try:
         edited = edit.change(data)
@@ -207,14 +227,16 @@ def assert_same_for_python_frontmatter(edit: Edit, data: bytes, edited: bytes) -
     )
     if edit.value is not None:
         assert new is not None
-        read, asked = has[new], meant(edit)
-        if isinstance(read, list):
-            assert isinstance(asked, list)
-            assert all(map(same_in_python, read, asked))
-            assert len(read) == len(asked)
-        else:
-            assert same_in_python(read, asked)
+        assert is_in_python(has[new], meant(edit))
+
+
+def is_in_python(read: object, asked: PropertyValue) -> bool:
+    if isinstance(read, list) and isinstance(asked, list):
+        return len(read) == len(asked) and all(map(same_in_python, read, asked))
+    return same_in_python(read, asked)
 
 
 def same_in_python(read: object, asked: object) -> bool:
-    return isinstance(read, dt.date) or (type(read) is type(asked) and read == asked)
+    if isinstance(read, dt.date):
+        return isinstance(asked, str)  # YAML 1.1 has dates where Obsidian has text.
+    return type(read) is type(asked) and read == asked
