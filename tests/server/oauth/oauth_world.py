@@ -71,7 +71,9 @@ class World:
         fetch: Documents | None = None,
         hosts: tuple[str, ...] = (),
         served: bool = False,
+        proxies: tuple[str, ...] = (),
     ) -> None:
+        self._proxies = proxies
         self._stack = ExitStack()
         self._served = served
         self.clock = Clock()
@@ -89,6 +91,7 @@ class World:
             self.memories,
             token=TOKEN,
             allowed_hosts=[*LOOPBACK_HOSTS, *self._hosts],
+            trusted_proxies=self._proxies,
             oauth=OAuthParts(
                 self.state.logins,
                 clock_ms=self.clock,

@@ -387,6 +387,19 @@ class TestGuessing:
         assert "code" in back(world.press("connect", question))
         assert len(world.clock.slept) == 6
 
+    @pytest.mark.parametrize("trusted", [True, False])
+    def test_strangers_behind_a_trusted_proxy_are_told_apart(
+        self, make_world: Callable[..., World], trusted: bool
+    ) -> None:
+        world = make_world(proxies=("127.0.0.1",) if trusted else ())
+        question = world.question(world.register()["client_id"], Pkce())
+        guesser, owner = {"X-Forwarded-For": "203.0.113.5"}, {"X-Forwarded-For": "203.0.113.6"}
+        for _ in range(FREE_ATTEMPTS + 1):
+            world.press("connect", question, token="wrong", headers=guesser)
+        assert len(world.clock.slept) == 1
+        assert "code" in back(world.press("connect", question, headers=owner))
+        assert len(world.clock.slept) == (1 if trusted else 2)
+
     def test_a_forged_form_does_not_count(self, world: World, question: str) -> None:
         for _ in range(FREE_ATTEMPTS + 5):
             world.press("connect", question, token="wrong", csrf="x" * 43)

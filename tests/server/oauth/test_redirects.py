@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from second_brain.server.oauth import redirects
@@ -97,6 +97,13 @@ def test_cannot_be_registered(uri: str) -> None:
 
 
 @given(neighbours())
+@example(("http://localhost/cb", "http://127.0.0.1/cb"))
+@example(("http://localhost/cb", "http://localhost:7/cb"))
+@example(("http://localhost/cb", "http://localhost:7/cb?x=1"))
+@example(("http://localhost/cb", "http://localhost:7/other"))
+@example(("https://localhost/cb", "https://localhost:7/cb"))
+@example(("https://app.example/cb", "https://app.example:7/cb"))
+@example(("cursor://localhost/cb", "cursor://localhost:7/cb"))
 def test_only_the_port_of_a_loopback_address_may_differ(pair: tuple[str, str]) -> None:
     one, other = pair
     a, b = urlsplit(one), urlsplit(other)
