@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -59,11 +59,13 @@ _DIACRITICS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
 class Query:
     """A query as terms any of which may match, and phrases (terms in a row) that must.
 
-    `terms` include those of the phrases; `phrases` are joined by single spaces.
+    `terms` include those of the phrases; `phrases` are joined by single spaces. `words` are the
+    same terms by the word that they are spellings of: its English and its French stem, its parts.
     """
 
     terms: tuple[str, ...]
     phrases: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()
 
 
 def terms(text: str) -> str:
@@ -77,17 +79,32 @@ def parse_query(query: str) -> Query:
     for match in _QUOTED.finditer(query):
         if phrase := terms(next(filter(None, match.groups()))):
             phrases.append(phrase)
-    return Query(tuple(query_terms(query)), tuple(dict.fromkeys(phrases)))
+    words = _query_words(query)
+    found = tuple(_distinct(words))
+    kept = frozenset(found)
+    fitting = (tuple(term for term in word if term in kept) for word in words)
+    return Query(found, tuple(dict.fromkeys(phrases)), tuple(filter(None, dict.fromkeys(fitting))))
 
 
 def query_terms(query: str) -> list[str]:
     """The distinct terms to search by, without stop words unless there is nothing else."""
+    return _distinct(_query_words(query))
+
+
+def _query_words(query: str) -> list[tuple[str, ...]]:
     words = list(_words(query))
     telling = [word for word in words if word[0] != "word" or _fold(word[1]) not in STOP_WORDS]
-    found: dict[str, None] = {}
+    found: list[tuple[str, ...]] = []
     for kind, text in telling or words:
-        found.update(dict.fromkeys(_pairs(text) if kind == "run" else _terms_of(kind, text)))
-    return list(found)[:MAX_QUERY_TERMS]
+        if kind == "run":
+            found += [(pair,) for pair in _pairs(text)]
+        else:
+            found.append(_terms_of(kind, text))
+    return found
+
+
+def _distinct(words: Iterable[tuple[str, ...]]) -> list[str]:
+    return list(dict.fromkeys(term for word in words for term in word))[:MAX_QUERY_TERMS]
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:

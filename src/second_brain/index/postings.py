@@ -1,15 +1,18 @@
 """A full-text index in memory: which passages hold a term, how often, and what that is worth.
 
-The weights are those of LanceDB's full-text index (BM25 with the same constants), computed over
-exactly the passages that there are: a search takes a tenth of a millisecond where the table's takes
-several on other threads, and a passage weighs the same before and after the table is optimized.
+BM25 as in LanceDB's full-text index, computed over exactly the passages that there are: a search
+takes a tenth of a millisecond where the table's takes several on other threads, and a passage
+weighs the same before and after the table is optimized. Two things are better here than there, by
+the table "What the words are worth" in docs/recall.md: the spellings of one word (its English and
+its French stem, a compound and its parts) count once, by the best of them; and a passage of a few
+words is not taken for one that speaks of nothing else.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,10 @@ from numpy.typing import NDArray
 K1 = 1.2
 B = 0.75
 """Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), 3.5."""
+
+FEW = 60
+"""Terms added to each passage's length: below about so many, a shorter one is no better one. See
+"What the words are worth" in docs/recall.md."""
 
 _SHIFT = 16
 _MOST = (1 << _SHIFT) - 1
@@ -65,24 +72,36 @@ class Postings:
             self._total -= float(self._lengths[place])
             self._lengths[place] = 0.0
 
-    def weigh(self, terms: Iterable[str], places: int) -> NDArray[np.float32]:
-        """The weight of every place below `places`: 0 where none of the terms is.
+    def weigh(self, words: Iterable[Sequence[str]], places: int) -> NDArray[np.float32]:
+        """The weight of every place below `places`: 0 where no word is.
 
+        A word is given by its terms, of which the one that is worth most in a passage counts.
         idf = ln(1 + (N - n + 0.5) / (n + 0.5)); a term that occurs f times in a passage of length
-        L adds idf * f * (K1 + 1) / (f + K1 * (1 - B + B * L / mean L)).
+        L is worth idf * f * (K1 + 1) / (f + K1 * (1 - B + B * (L + FEW) / (mean L + FEW))).
         """
         weights: NDArray[np.float32] = np.zeros(places, dtype=np.float32)
-        count = len(self._held)
-        if not count or not self._total:
-            return weights
-        mean = self._total / count
-        for term in dict.fromkeys(terms):
-            if (own := self._terms.get(term)) is None:
-                continue
-            packed = np.frombuffer(own, np.uint64)
-            found = (packed >> _SHIFT).astype(np.intp)
-            often = (packed & _MOST).astype(np.float32)
-            idf = np.log1p((count - len(own) + 0.5) / (len(own) + 0.5))
-            length = self._lengths[found] * np.float32(B / mean) + np.float32(1 - B)
-            weights[found] += np.float32(idf * (K1 + 1)) * often / (often + np.float32(K1) * length)
+        for word in dict.fromkeys(map(tuple, words)):
+            worth = [found for term in word if (found := self._worth(term)) is not None]
+            if len(worth) == 1:
+                (found, values) = worth[0]
+                weights[found] += values
+            elif worth:
+                best: NDArray[np.float32] = np.zeros(places, dtype=np.float32)
+                for found, values in worth:
+                    best[found] = np.maximum(best[found], values)
+                weights += best
         return weights
+
+    def _worth(self, term: str) -> tuple[NDArray[np.intp], NDArray[np.float32]] | None:
+        """The places of a term, each once, and what it is worth there."""
+        if (own := self._terms.get(term)) is None:
+            return None
+        count = len(self._held)
+        packed = np.frombuffer(own, np.uint64)
+        found = (packed >> _SHIFT).astype(np.intp)
+        often = (packed & _MOST).astype(np.float32)
+        idf = np.log1p((count - len(own) + 0.5) / (len(own) + 0.5))
+        share = B / (self._total / count + FEW)
+        length = (self._lengths[found] + np.float32(FEW)) * np.float32(share) + np.float32(1 - B)
+        values = np.float32(idf * (K1 + 1)) * often / (often + np.float32(K1) * length)
+        return found, values.astype(np.float32, copy=False)

@@ -65,9 +65,12 @@ class Resident:
         np.divide(products, lengths, out=scores, where=lengths > 0)
         return self._best(scores, _NOWHERE, filter, limit)
 
-    def search_text(self, terms: Sequence[str], filter: SearchFilter, limit: int) -> list[Hit]:
-        """The passages with the most telling of these terms that the filter admits, best first."""
-        weights = self._postings.weigh(terms, len(self._rows))
+    def search_text(
+        self, words: Sequence[Sequence[str]], filter: SearchFilter, limit: int
+    ) -> list[Hit]:
+        """The passages with the most telling of these words, each given by its terms, that the
+        filter admits, best first."""
+        weights = self._postings.weigh(words, len(self._rows))
         return self._best(weights, 0.0, filter, limit)
 
     def hits(self, scores: Iterable[tuple[str, float]]) -> list[Hit]:

@@ -145,7 +145,8 @@ class ChunkTable:
         if not query.terms:
             return []
         if self._resident is not None and not query.phrases:
-            return self._resident.search_text(query.terms, filter, limit)
+            words = query.words or tuple((term,) for term in query.terms)
+            return self._resident.search_text(words, filter, limit)
         found = await self._text_search(query.terms, query.phrases, filter, limit)
         if not found and query.phrases:
             found = await self._text_search(query.terms, (), filter, limit)
