@@ -308,7 +308,15 @@ class FakeMemories:
             title="a",
             tags=("x",),
             aliases=(),
-            links=({"target": "b", "path": None, "type": "relates_to", "property": None},),
+            links=(
+                {
+                    "target": "b",
+                    "path": None,
+                    "type": "relates_to",
+                    "property": None,
+                    "provenance": "explicit",
+                },
+            ),
             size=10,
             modified=NOW,
             indexed_at=None,

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from second_brain.memory.api import Memories
 from second_brain.memory.feed import Feed
-from second_brain.server import mcp_http
+from second_brain.server import mcp_http, openapi
 from second_brain.server.access_log import AccessLog
 from second_brain.server.auth import Authenticator, StaticToken, TokenVerifier
 from second_brain.server.body import Limits
@@ -102,6 +102,7 @@ def create_app(
                 Route(path, Endpoint(methods, authenticator, limits))
                 for path, methods in handlers.items()
             ),
+            Route(openapi.PATH, openapi.Document(handlers), methods=["GET"]),
             *(logins.routes() if logins else ()),
         ],
         middleware=[
