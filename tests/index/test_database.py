@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -106,3 +107,33 @@ def test_an_emptied_history_is_named(tmp_path: Path) -> None:
     state = State.open(tmp_path / "state.db")
     assert state.lost == tmp_path / "state.db"
     state.close()
+
+
+def deleted(file: Path) -> None:
+    file.unlink()
+
+
+def folder_deleted(file: Path) -> None:
+    shutil.rmtree(file.parent)
+
+
+@pytest.mark.parametrize("damage", [garbage, emptied, deleted, folder_deleted])
+def test_damage_is_noticed_even_while_all_is_in_memory(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    database = opened(tmp_path / "sub" / "x.db")
+    database.run("INSERT INTO t VALUES ('old', 'b')")
+    database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.mend()
+    assert database.renewals == 0
+    assert database.rows("SELECT a FROM t") == [("old",)]
+    damage(database.path)
+    database.mend()
+    assert database.renewals == 1
+    database.run("INSERT INTO t VALUES ('x', 'y')")
+    database.mend()
+    assert database.renewals == 1
+    database.close()
+    again = opened(database.path)
+    assert again.rows("SELECT a FROM t") == [("x",)]
+    again.close()

@@ -18,6 +18,7 @@ import pytest
 from brains import Brain, WordEmbedder, assert_like_fresh, embedded_since, eventually, running
 
 from second_brain.config.settings import IndexSettings
+from second_brain.errors import IndexUnavailable
 from second_brain.index.database import StoreDamaged
 from second_brain.index.passages import ChunkRow
 from second_brain.sync import reading
@@ -196,6 +197,9 @@ def test_a_catalogue_that_is_damaged_while_it_is_in_use_is_filled_again(
             with suppress(StoreDamaged):  # unless sync has come across it already
                 catalog._db.rows("SELECT * FROM notes")
             await eventually(lambda: catalog.renewals == 1)
+            if catalog.incomplete:
+                with pytest.raises(IndexUnavailable, match="try again"):
+                    brain.daemon.memories._shelf.row("nobody")
             await eventually(lambda: "n01.md" in brain.ids())
             await brain.settle()
             assert brain.ids().items() >= ids.items()

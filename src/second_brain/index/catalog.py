@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from second_brain.errors import InvalidInput, SecondBrainError
-from second_brain.index import edges, vectors
+from second_brain.errors import IndexUnavailable, InvalidInput, SecondBrainError
+from second_brain.index import edges, episodes, vectors
 from second_brain.index.database import (
     Database,
     StoreDamaged,
@@ -67,6 +67,7 @@ CREATE TABLE note_tags (
 CREATE INDEX note_tags_tag ON note_tags (tag);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 {edges.SCHEMA};
+{episodes.SCHEMA};
 {vectors.SCHEMA}
 """
 _UPDATES = ", ".join(
@@ -102,12 +103,16 @@ class Counts:
 
 
 class Catalog:
-    """`rebuilt`: the file was new, damaged or of another version, and starts empty."""
+    """`rebuilt`: the file was new, damaged or of another version, and starts empty; `lost`: there
+    was an earlier one that could not be used. It is `incomplete` then until `mark_filled`."""
 
-    def __init__(self, db: Database, *, rebuilt: bool) -> None:
+    def __init__(self, db: Database, *, rebuilt: bool, lost: bool = False) -> None:
         self._db = db
         self.rebuilt = rebuilt
+        self._lost = lost
+        self._filled = 0
         self.edges = edges.EdgeStore(db)
+        self.episodes = episodes.EpisodeStore(db)
         self.vectors = vectors.VectorCache(db)
 
     @classmethod
@@ -118,7 +123,7 @@ class Catalog:
             return cls(_connect(path), rebuilt=fresh)
         except (StoreDamaged, StoreTooNew, sqlite3.DatabaseError):
             set_aside(path, "damaged")
-            return cls(_connect(path), rebuilt=True)
+            return cls(_connect(path), rebuilt=True, lost=True)
 
     def close(self) -> None:
         self._db.close()
@@ -127,6 +132,22 @@ class Catalog:
     def renewals(self) -> int:
         """How often it turned out damaged and was begun anew, empty, since it was opened."""
         return self._db.renewals
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether notes that were known are not known at present, because it is being refilled."""
+        return self._lost or self._filled != self._db.renewals
+
+    def mark_filled(self) -> None:
+        """All of the vault has been taken in."""
+        self._lost, self._filled = False, self._db.renewals
+
+    def require_complete(self) -> None:
+        """Raises IndexUnavailable while it is `incomplete`."""
+        if self.incomplete:
+            raise IndexUnavailable(
+                "What is known of the vault is being built anew from it; try again in a moment."
+            )
 
     def mend(self) -> None:
         """Begin one that turned out damaged anew now, rather than at the next use."""

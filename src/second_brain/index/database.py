@@ -6,9 +6,10 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 from second_brain.errors import IndexUnavailable, SecondBrainError, WriteFailed
 
@@ -69,6 +70,7 @@ class Database:
         self._depth = 0
         self._damaged = False
         self._begun = False
+        self._identity = (0, 0)
         self._connection = self._open()
 
     def _open(self) -> sqlite3.Connection:
@@ -79,9 +81,11 @@ class Database:
             )
             try:
                 self._prepare(connection)
+                found = self.path.stat()
             except BaseException:
                 connection.close()
                 raise
+            self._identity = (found.st_dev, found.st_ino)
             return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -104,9 +108,33 @@ class Database:
             connection.executescript(script)
 
     def mend(self) -> None:
-        """Begin a file that turned out damaged anew now, rather than at the next use."""
+        """Begin the file anew now if it is damaged, or is not there any more.
+
+        What is in memory may hide that for long; what is written meanwhile would be gone.
+        """
+        with self._turn():
+            if self._depth == 0 and not self._damaged and self._is_another():
+                self._damaged = True
         with self._turn():
             return
+
+    def _is_another(self) -> bool:
+        """Whether another process would not find the database that this one has open."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        if (found.st_dev, found.st_ino) != self._identity:
+            return True
+        try:
+            address = f"file:{quote(str(self.path))}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True)) as other:
+                tables = other.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                return int(tables) == 0
+        except sqlite3.DatabaseError as error:
+            return _primary_code(error) in _DAMAGED
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -212,8 +240,7 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", None)
-            primary = code & 0xFF if isinstance(code, int) else None
+            primary = _primary_code(error)
             if primary in _DAMAGED:
                 self._damaged = True
                 raise StoreDamaged(self.path, str(error), _HINT) from error
@@ -222,6 +249,12 @@ class Database:
             raise
         except OSError as error:
             raise WriteFailed(str(self.path), error.strerror or str(error)) from error
+
+
+def _primary_code(error: sqlite3.DatabaseError) -> int | None:
+    """What kind of error it is, by SQLite's numbers."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code & 0xFF if isinstance(code, int) else None
 
 
 def chunked(values: Iterable[str], size: int = 500) -> Iterator[list[str]]:
@@ -255,6 +288,9 @@ def _create_private(path: Path) -> None:
 
     SQLite gives the WAL and shared-memory files the mode of the database.
     """
+    # Its own folder only: a data directory that is gone altogether may be a disk not mounted.
+    with suppress(FileNotFoundError):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
     flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags, 0o600)
     os.close(descriptor)

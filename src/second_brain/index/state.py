@@ -85,7 +85,12 @@ class State:
 
     @property
     def lost(self) -> Path | None:
-        return self._db.lost or self._lost
+        begun_anew = self._db.path if self._db.renewals else None
+        return self._db.lost or self._lost or begun_anew
+
+    def mend(self) -> None:
+        """Begin a file that is damaged or gone anew now, rather than at the next use."""
+        self._db.mend()
 
     @classmethod
     def open(cls, path: Path) -> State:

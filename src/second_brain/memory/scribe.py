@@ -73,8 +73,10 @@ class Scribe:
         self._stopping.set()
 
     def row(self, id: str) -> NoteRow:
-        """The memory with this id. Raises NoteNotFound."""
+        """The memory with this id. Raises NoteNotFound, or IndexUnavailable while it may yet be."""
         row = self._engine.catalog.by_id(id)
+        if row is None:
+            self._engine.catalog.require_complete()
         if row is None or not row.is_memory:
             raise NoteNotFound(id)
         return row

@@ -26,8 +26,10 @@ class Shelf:
         self._vault = vault_name
 
     def row(self, id: str) -> NoteRow:
-        """The memory's row. Raises NoteNotFound."""
+        """The memory's row. Raises NoteNotFound, or IndexUnavailable while it may yet be."""
         row = self._catalog.by_id(id)
+        if row is None:
+            self._catalog.require_complete()
         if row is None or not row.is_memory:
             raise NoteNotFound(id)
         return row

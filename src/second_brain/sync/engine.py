@@ -140,6 +140,12 @@ class Engine:
             self.on_change(Change("deleted", row.id, row.path, now))
         return rows
 
+    def mend(self) -> None:
+        """Begin stores that turned out damaged anew; blocking. `begin_anew` if it was the
+        catalogue."""
+        self.catalog.mend()
+        self.state.mend()
+
     async def begin_anew(self) -> None:
         """The catalogue was damaged and is empty now: forget what was known by it."""
         async with self._commit_lock:

@@ -58,7 +58,7 @@ class Sync:
         self._intake = Intake(engine, root, clock)
         self.root = root
         self.scanning = False
-        self.rebuilding = False
+        self.rebuilding = engine.catalog.incomplete
         self.progress = (0, 0)
         self.last_scan: float | None = None
         self.unreadable: dict[str, str] = {}
@@ -176,6 +176,8 @@ class Sync:
                 await self._lose(lost, whole=True)
                 await self.engine.bequeath()
                 self.last_scan = self._wall()
+                if self.engine.catalog.renewals == self._renewals:
+                    self.engine.catalog.mark_filled()
             finally:
                 self.scanning = False
 
@@ -358,7 +360,7 @@ class Sync:
         self._rescan_at = self._clock() + min(2.0 ** min(self._failures, 10), _LONGEST_RETRY)
 
     async def _step(self) -> None:
-        await asyncio.to_thread(self.engine.catalog.mend)
+        await asyncio.to_thread(self.engine.mend)
         if self.engine.catalog.renewals != self._renewals:
             await self._fill_again()
         if self._damaged:
