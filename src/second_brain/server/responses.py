@@ -14,6 +14,7 @@ from second_brain.errors import (
     ModelUnavailable,
     NoteChanged,
     NoteNotFound,
+    ReadFailed,
     SecondBrainError,
     Stopping,
     VaultOffline,
@@ -30,6 +31,7 @@ _STATUS: tuple[tuple[type[SecondBrainError], int], ...] = (
     (VaultOffline, 503),
     (Stopping, 503),
     (IndexUnavailable, 503),
+    (ReadFailed, 503),
     (ModelUnavailable, 503),
     (WriteFailed, 507),
 )
