@@ -19,6 +19,15 @@ from second_brain.index import lance
 from second_brain.index.database import StoreDamaged
 from second_brain.index.index import META, Generation
 from second_brain.index.lance import reading
+from second_brain.index.passages import ChunkRow
+from second_brain.index.rows import (
+    EDGE_COLUMNS,
+    NOTE_COLUMNS,
+    EdgeRow,
+    NoteRow,
+    edge_row,
+    note_row,
+)
 from second_brain.index.table import ChunkTable, table_name
 
 
@@ -67,6 +76,47 @@ def read_catalog(database: Path) -> CatalogView:
         meta = connection.execute("SELECT value FROM meta WHERE key = ?", (META,)).fetchone()
     generation = Generation(**json.loads(meta[0])) if meta else None
     return CatalogView(paths, chunks, unresolved, generation)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRows:
+    """Everything that a catalogue says of the notes that are there, and its cached vectors."""
+
+    notes: tuple[NoteRow, ...]
+    edges: tuple[EdgeRow, ...]
+    vectors: dict[str, bytes]
+    generation: Generation | None
+
+
+def read_rows(database: Path) -> CatalogRows:
+    """All of a catalogue, as of one moment. Raises StoreDamaged."""
+    with _opened(database) as connection:
+        connection.execute("BEGIN")
+        notes = connection.execute(
+            f"SELECT {NOTE_COLUMNS} FROM notes WHERE missing_since IS NULL ORDER BY path"
+        ).fetchall()
+        edges = connection.execute(f"SELECT {EDGE_COLUMNS} FROM edges").fetchall()
+        vectors = dict(connection.execute("SELECT hex(key), vector FROM vectors").fetchall())
+        meta = connection.execute("SELECT value FROM meta WHERE key = ?", (META,)).fetchone()
+    return CatalogRows(
+        tuple(note_row(values) for values in notes),
+        tuple(edge_row(values) for values in edges),
+        {key.lower(): vector for key, vector in vectors.items()},
+        Generation(**json.loads(meta[0])) if meta else None,
+    )
+
+
+async def read_passages(uri: str, generation: Generation) -> list[ChunkRow]:
+    """All passages of a local index, without their terms. Raises IndexUnavailable."""
+    with reading("read"):
+        connection: Any = await lance.connect(uri)
+        name = table_name(generation.key, generation.dimension)
+        table = await connection.open_table(name)
+        return [
+            row
+            async for batch in await table.query().to_batches()
+            for row in lance.from_arrow(batch, generation.dimension)
+        ]
 
 
 async def indexed_chunks(uri: str, generation: Generation) -> dict[str, int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import os
 import secrets
 import socket
@@ -18,37 +17,49 @@ from urllib.parse import urlencode
 
 import psutil
 
+from second_brain.cli.benches.asking import Client
 from second_brain.errors import SecondBrainError
 
 _PATIENCE = 60.0
-_IDLE_CONNECTION = 5.0
 _LONGEST_INDEXING = 4 * 3600.0
 
 
 class DaemonProcess:
     """`brain serve` on a vault; a context manager that ends it. Requests are sent one by one.
 
-    The client is a plain socket kept open, so that what is measured is the daemon.
+    The client is a plain socket kept open, so that what is measured is the daemon. It may be
+    started again after it ended, on the same port; `flags` are those of `brain serve`, and
+    `environment` its settings as variables; `prefix` is a command that runs it.
     """
 
-    def __init__(self, vault: Path, data: Path, model_dir: Path) -> None:
+    def __init__(
+        self,
+        vault: Path,
+        data: Path,
+        model_dir: Path,
+        *,
+        log: Path | None = None,
+        prefix: tuple[str, ...] = (),
+    ) -> None:
         self.vault = vault
         self.data = data
-        self.log = data / "serve.log"
+        self.log = log or data / "serve.log"
+        self.flags: tuple[str, ...] = ()
+        self.environment: dict[str, str] = {}
         self.spawned = 0.0
+        self._prefix = prefix
         self._model_dir = model_dir
         self._token = secrets.token_urlsafe(16)
         self._port = _free_port()
         self._process: psutil.Popen | None = None
-        self._last_used = 0.0
-        self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
+        self._client = self.client()
 
     # Life
 
     def start(self) -> DaemonProcess:
         """Spawn it; `spawned` is the moment, by `time.perf_counter`."""
         self.data.mkdir(parents=True, exist_ok=True)
-        config = self.data / "bench.toml"
+        config = self.log.with_name("bench.toml")
         config.touch()
         kept = {k: v for k, v in os.environ.items() if not k.startswith("SECOND_BRAIN_")}
         environment = {
@@ -56,13 +67,18 @@ class DaemonProcess:
             "SECOND_BRAIN_AUTH_TOKEN": self._token,
             "SECOND_BRAIN_MODEL_DIR": str(self._model_dir),
             "SECOND_BRAIN_CONFIG": str(config),
+            **self.environment,
         }
         command = [sys.executable, "-m", "second_brain", "serve", "--vault", str(self.vault)]
         command += ["--port", str(self._port), "--data-dir", str(self.data)]
-        with self.log.open("wb") as log:
+        with self.log.open("ab") as log:
             self.spawned = time.perf_counter()
             self._process = psutil.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+                [*self._prefix, *command, *self.flags],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
             )
         return self
 
@@ -75,7 +91,11 @@ class DaemonProcess:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._connection.close()
+        self.stop()
+
+    def stop(self) -> None:
+        """End it in order, whether or not it runs."""
+        self._client.close()
         process, self._process = self._process, None
         if process is None or process.poll() is not None:
             return
@@ -85,6 +105,18 @@ class DaemonProcess:
         except psutil.TimeoutExpired:
             process.kill()
             process.wait()
+
+    def kill(self) -> None:
+        """End it as a power cut would: SIGKILL, where there are signals."""
+        self._client.close()
+        process, self._process = self._running(), None
+        process.kill()
+        process.wait()
+
+    @property
+    def process(self) -> psutil.Process:
+        """The running process, as the system sees it."""
+        return self._running()
 
     @property
     def port(self) -> int:
@@ -104,7 +136,6 @@ class DaemonProcess:
                 self.get("/health")
                 return time.perf_counter() - self.spawned
             except (ConnectionError, http.client.HTTPException):
-                self._connection.close()
                 if self._running().poll() is not None or time.perf_counter() > deadline:
                     raise self._failed() from None
                 time.sleep(0.01)
@@ -142,7 +173,7 @@ class DaemonProcess:
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None, {})
 
     def post(self, path: str, body: object, **headers: str) -> Any:
-        return self._ask("POST", path, json.dumps(body), headers)
+        return self._ask("POST", path, body, headers)
 
     def recall(self, question: str, **query: object) -> Any:
         """The answer of /recall."""
@@ -156,21 +187,16 @@ class DaemonProcess:
         answer = self.post("/mcp", request, Accept="application/json, text/event-stream")
         assert "result" in answer, answer
 
-    def _ask(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> Any:
-        headers = {"Authorization": f"Bearer {self._token}", **headers}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        now = time.monotonic()
-        if now - self._last_used > _IDLE_CONNECTION:
-            self._connection.close()  # the daemon does so with idle ones; the next is a new one
-        self._last_used = now
-        self._connection.request(method, path, body, headers)
-        answer = self._connection.getresponse()
-        text = answer.read().decode()
-        if answer.status != http.client.OK:
-            raise SecondBrainError(f"{method} {path} was answered {answer.status}: {text[:300]}")
-        kind = answer.headers.get_content_type()
-        return json.loads(_event(text) if kind == "text/event-stream" else text)
+    def client(self) -> Client:
+        """One more client, for a thread of its own."""
+        return Client(self._port, self._token, timeout=_PATIENCE)
+
+    def _ask(self, method: str, path: str, body: object, headers: dict[str, str]) -> Any:
+        answer = self._client.ask(method, path, body, headers)
+        if not answer.ok:
+            said = f"{method} {path} was answered {answer.status}: {str(answer.data)[:300]}"
+            raise SecondBrainError(said)
+        return answer.data
 
     # What it uses
 
@@ -205,11 +231,6 @@ def disk_use(folder: Path) -> tuple[int, float]:
         except FileNotFoundError:
             continue  # cleaned up meanwhile
     return files, size / 2**20
-
-
-def _event(text: str) -> str:
-    """The data of a stream's first event."""
-    return next(line.partition(":")[2] for line in text.splitlines() if line.startswith("data:"))
 
 
 def _free_port() -> int:
