@@ -87,7 +87,8 @@ def test_recall_is_measured_plain_filtered_and_beside_indexing(bench: Bench) -> 
 def test_the_footprint_is_compared_between_a_fifth_of_the_edits_and_their_end(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("second_brain.cli.benches.footprint._REST_SECONDS", 0.1)
+    for name in ("_REST_SECONDS", "_UPKEEP_SECONDS"):
+        monkeypatch.setattr(f"second_brain.cli.benches.footprint.{name}", 0.1)
     table = bench("footprint", "--notes", "12", "--idle", "1", "--edits", "20", "--batch", "4")
     found = rows(table)
     assert found["memory after a start and 50 recalls"]["target"] == 600

@@ -34,8 +34,9 @@ def command(
 
     On an indexed vault of short notes with the default model: resident memory after 50 recalls,
     processor time while nothing happens, then edits of real files seen by the watcher, saved in
-    batches. Memory, open handles, files and disk are noted after each fifth of the edits, and
-    compared between the first fifth and the end.
+    batches. Memory, open handles, files and disk are noted after each fifth of the edits. After the
+    first fifth and after the last one nothing is changed for seven minutes, so that the index has
+    removed what was replaced: those two are compared.
     """
     from second_brain.cli.benches import footprint
 
