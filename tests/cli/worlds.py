@@ -43,10 +43,10 @@ class World:
     def settings(self) -> Settings:
         return load_settings(environ=self.environment)
 
-    def run(self, *arguments: str) -> click.testing.Result:
-        """`brain` with arguments and this world's settings, in this process, its output piped."""
+    def run(self, *arguments: str, input: str | None = None) -> click.testing.Result:
+        """`brain` with arguments and this world's settings, in this process, all of it piped."""
         return click.testing.CliRunner().invoke(
-            main, arguments, prog_name="brain", env=self.environment
+            main, arguments, prog_name="brain", env=self.environment, input=input
         )
 
     def ask(self, method: str, path: str, **values: Any) -> Any:

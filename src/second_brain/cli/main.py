@@ -10,21 +10,49 @@ import click
 from second_brain import __version__
 from second_brain.errors import SecondBrainError, SettingsError
 
-_COMMANDS = {
-    "serve": "second_brain.cli.serve:serve",
-    "status": "second_brain.cli.status:status",
-    "log": "second_brain.cli.log:log",
-    "show": "second_brain.cli.show:show",
-    "undo": "second_brain.cli.undo:undo",
-    "reindex": "second_brain.cli.reindex:reindex",
-    "doctor": "second_brain.cli.doctor:doctor",
-    "mcp": "second_brain.cli.mcp:mcp",
-    "clients": "second_brain.cli.clients:clients",
-    "model": "second_brain.cli.model:model",
-    "token": "second_brain.cli.token:token",
-    "bench": "second_brain.cli.bench:bench",
-    "version": "second_brain.cli.version:version",
+_SECTIONS = {
+    "Every day": {
+        "serve": ("serve:serve", "Serve a vault until Ctrl-C."),
+        "status": ("status:status", "What the daemon is doing, and what needs you."),
+        "remember": ("remember:remember", "Store a text as a memory: a note in the vault."),
+        "recall": ("recall:recall", "Find memories by meaning and by words."),
+        "list": ("list:list_", "The newest memories."),
+        "get": ("get:get", "One memory whole."),
+        "open": ("open:open_", "A memory in Obsidian."),
+    },
+    "Change memories": {
+        "append": ("append:append", "Add a text to a memory."),
+        "update": ("update:update", "Replace the text of a memory."),
+        "forget": ("forget:forget", "Forget a memory."),
+        "link": ("link:link", "Relate one memory to another."),
+        "unlink": ("link:unlink", "Take a relation back."),
+    },
+    "See the whole": {
+        "connections": ("link:connections", "What a memory is linked to."),
+        "tags": ("overview:tags", "All tags."),
+        "stats": ("overview:stats", "How many memories, by tag, and what waits."),
+        "graph": ("overview:graph", "Memories and relations, as JSON or for Graphviz."),
+        "export": ("export:export", "Everything as JSON, or the notes as a zip."),
+    },
+    "See and undo what was written": {
+        "log": ("log:log", "Who wrote what into the vault, and when."),
+        "show": ("show:show", "A note as it is, or as it was."),
+        "undo": ("undo:undo", "Take a write back."),
+    },
+    "Connect": {
+        "mcp": ("mcp:mcp", "Speak MCP on standard input and output."),
+        "token": ("token:token", "The token that clients send."),
+        "clients": ("clients:clients", "The applications that you let in."),
+    },
+    "Look after it": {
+        "doctor": ("doctor:doctor", "Find what is wrong, and mend what is safe to mend."),
+        "reindex": ("reindex:reindex", "Build the index anew; no note is touched."),
+        "model": ("model:model", "Prepare, list and choose the embedding model."),
+        "bench": ("bench:bench", "Measure this machine."),
+        "version": ("version:version", "The versions of everything, for a bug report."),
+    },
 }
+_COMMANDS = {name: place for part in _SECTIONS.values() for name, (place, _) in part.items()}
 
 
 class _Commands(click.Group):
@@ -37,9 +65,16 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, name = _COMMANDS[cmd_name].split(":")
-        command = getattr(importlib.import_module(module), name)
+        command = getattr(importlib.import_module(f"second_brain.cli.{module}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        widest = max(map(len, _COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(widest), help) for name, (_, help) in commands.items()]
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -52,7 +87,9 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done; 1 it did not work; 2 a setting or an argument is wrong.",
+    epilog="`brain COMMAND --help` tells more; --json gives JSON wherever something is shown. "
+    "Exit codes: 0 done; 1 it did not work, or nothing was found; 2 a setting or an argument is "
+    "wrong.",
 )
 @click.version_option(__version__, prog_name="Second Brain for Obsidian")
 def main() -> None:
