@@ -18,7 +18,7 @@ import pytest
 from harness import TOKEN, DaemonProcess
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from browser import headless
+from browser import find_browser, headless
 
 expect.set_options(timeout=30_000)
 
@@ -254,3 +254,10 @@ def test_a_login_outlives_the_daemon_and_its_index(
     daemon.post("/clients/revoke", id=application.id)
     assert httpx2.get(f"{daemon.url}/count", headers=headers).status_code == 401
     assert application.refresh(again.json()["refresh_token"]).status_code == 400
+
+
+def test_a_missing_browser_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SECOND_BRAIN_TEST_BROWSER", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(AssertionError, match="apt-get install chromium"):
+        find_browser()

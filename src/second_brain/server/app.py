@@ -25,6 +25,7 @@ from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS, HostOrigin
 from second_brain.server.mcp import MemoryServer
 from second_brain.server.mcp_changes import announcing
 from second_brain.server.metrics import Metrics
+from second_brain.server.oauth.cutoff import CutOff
 from second_brain.server.oauth.server import OAuthParts, OAuthServer
 from second_brain.server.owner import Owner
 from second_brain.server.peers import Peers
@@ -109,6 +110,7 @@ def create_app(
             Middleware(AccessLog, observe=metrics.observe),
             Middleware(HostOriginGuard, sites=sites, strict_paths=strict_paths),
             Middleware(Cors, sites=sites),
+            *((Middleware(CutOff, verifier=logins.verifier),) if logins else ()),
         ],
         exception_handlers={HTTPException: _http_error, Exception: _crash},
         lifespan=running,

@@ -83,7 +83,8 @@ class World:
         self._options: dict[str, Any] = {"public_url": public_url, "fetch": fetch}
         self._hosts = hosts
         self.app: Starlette
-        self.http: TestClient
+        self.base = BASE
+        self.http: TestClient | httpx2.Client
         self.start()
 
     def start(self) -> None:
@@ -104,6 +105,11 @@ class World:
         )
         if not self._served:
             self._stack.enter_context(self.http)  # one event loop for all requests
+
+    def serve_at(self, url: str) -> None:
+        """From now on talk to a server that runs."""
+        self.base = url
+        self.http = self._stack.enter_context(httpx2.Client(base_url=url, trust_env=False))
 
     def restart(self) -> None:
         """A new process on the same file."""
@@ -138,7 +144,7 @@ class World:
             "code_challenge": pkce.challenge,
             "code_challenge_method": "S256",
             "state": "st/ate +&=é",
-            "resource": f"{BASE}/mcp",
+            "resource": f"{self.base}/mcp",
             **changes,
         }
         return "/authorize?" + urlencode({k: v for k, v in given.items() if v is not None})
@@ -195,7 +201,7 @@ class World:
         found = fields(page.text)
         action = found.pop("action")
         sent = {**found, "token": token, "answer": button, **form}
-        origin = {"Origin": BASE, "Sec-Fetch-Site": "same-origin"}
+        origin = {"Origin": self.base, "Sec-Fetch-Site": "same-origin"}
         return self.http.post(action, data=sent, headers={**origin, **(headers or {})})
 
 

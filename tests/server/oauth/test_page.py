@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oauth_world import BACK, BASE, Pkce, World, back, fields
 from server_fakes import TOKEN
 
+from second_brain.errors import WriteFailed
 from second_brain.server.oauth.names import UNNAMED, shown_name
 from second_brain.server.oauth.throttle import FREE_ATTEMPTS
 from second_brain.server.oauth.words import ENGLISH, FRENCH, words_for
@@ -159,6 +160,21 @@ class TestAnswer:
         answer = world.press("connect", question, token="  ")
         assert answer.status_code == 400
         assert ENGLISH.no_token in answer.text
+
+    def test_a_full_disk_is_told(
+        self, world: World, question: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        page = fields(world.http.get(question).text)
+
+        def full(*_: object, **__: object) -> int:
+            raise WriteFailed("state.db", "disk full")
+
+        monkeypatch.setattr(world.state.logins, "begin", full)
+        form = {"csrf": page["csrf"], "token": TOKEN, "answer": "connect"}
+        answer = world.http.post(page["action"], data=form, headers=OWN)
+        assert answer.status_code == 507
+        assert "disk full" in answer.text
+        assert "location" not in answer.headers
 
     def test_it_asks_again_every_time(self, world: World, question: str) -> None:
         world.press("connect", question)

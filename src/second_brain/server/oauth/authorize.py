@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from second_brain.errors import WriteFailed
 from second_brain.server.body import Limits, read_body
 from second_brain.server.oauth import documents, page, redirects
 from second_brain.server.oauth.addresses import Addresses
@@ -155,13 +156,16 @@ class Authorization:
             )
         if not right:
             return self._page(request, question, words, error=words.wrong_token, status=403)
-        code = await asyncio.to_thread(
-            self._grants.consent,
-            question.client.id,
-            resource=question.resource,
-            redirect_uri=question.redirect_uri,
-            challenge=question.challenge,
-        )
+        try:
+            code = await asyncio.to_thread(
+                self._grants.consent,
+                question.client.id,
+                resource=question.resource,
+                redirect_uri=question.redirect_uri,
+                challenge=question.challenge,
+            )
+        except WriteFailed as error:
+            return page.failure_page(words, str(error), 507)
         if code is None:
             return page.failure_page(words, words.unknown_client)
         return self._send_back(request, question, code=code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 
 from second_brain.index.logins import ClientUse, Logins
@@ -10,6 +11,8 @@ from second_brain.server.endpoint import Call, Handler
 from second_brain.server.oauth.names import shown_name
 from second_brain.server.owner import require_owner
 from second_brain.server.responses import RequestRefused
+
+_log = logging.getLogger(__name__)
 
 
 class ClientList:
@@ -50,6 +53,7 @@ class ClientList:
             raise RequestRefused(400, f"id: several applications begin with {beginning}: {ids}")
         client = meant[0].client
         await asyncio.to_thread(self._logins.end_all, client.id)
+        _log.info("The owner ended the logins of %a.", client.name)
         return {
             "ok": True,
             "id": client.id,

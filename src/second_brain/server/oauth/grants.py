@@ -64,11 +64,13 @@ class Grants:
         now = self._clock()
         with self._logins.transaction():
             self._logins.prune(now)
-            if self._logins.client(client_id) is None:
+            client = self._logins.client(client_id)
+            if client is None:
                 return None
             login = self._logins.begin(
                 client_id, resource=resource, redirect_uri=redirect_uri, challenge=challenge, at=now
             )
+            _log.info("The owner let %a in, back to %a.", client.name, redirect_uri)
             return self._new("code", login, now + self._for.code)
 
     def of_code(self, code: str, client_id: str) -> Token | None:
