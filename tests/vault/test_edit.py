@@ -29,6 +29,7 @@ from second_brain.vault.edit import (
     new_note,
     remove_from_list,
     replace_body,
+    replace_items,
     set_properties,
 )
 from second_brain.vault.frontmatter import read_properties, split
@@ -242,6 +243,15 @@ def test_what_cannot_be_edited_safely_is_refused(data: bytes, why: str) -> None:
         set_properties(data, ID)
     with pytest.raises(EditRefused):
         add_to_list(data, "tags", ["new"])
+
+
+def test_what_is_a_guess_is_no_reason_to_do_nothing() -> None:
+    # U+2028 ends a line for one version of YAML and not for the other, where the tag is there.
+    data = "---\nof: &t [a]\ntags: *t\nx\u2028y: z\u2028b\n---\n".encode()
+    with pytest.raises(EditRefused):
+        remove_from_list(data, "tags", ["a"])
+    with pytest.raises(EditRefused):
+        replace_items(data, "tags", {"a": "b"})
 
 
 def test_a_property_that_others_refer_to_is_not_taken_away() -> None:

@@ -265,7 +265,12 @@ def _is_same_start(before: Parts, after: Parts) -> bool:
 
 
 def _current(data: bytes, key: str) -> list[PropertyValue]:
-    """The values of the list `key` as they are meant: a single value is a list of one."""
+    """The values of the list `key` as they are meant: a single value is a list of one.
+
+    Refused where the block cannot be edited: what is read there line by line is a guess, and from
+    a guess nobody may conclude that there is nothing to do.
+    """
+    _entry(data, key)
     values, _ = read_properties(_yaml(data))
     name = next((k for k in values if k == key), None) or next(
         (k for k in values if k.casefold() == key.casefold()), None
