@@ -74,6 +74,9 @@ def test_what_was_exchanged_is_remembered_while_its_login_lives(logins: Logins) 
     assert old.used_at == 4
     assert logins.token(b"code") is not None
     assert logins.token(b"access") is None
+    logins.prune(90 * DAY)
+    assert logins.token(b"old") is None
+    assert logins.token(b"code") is not None
     logins.prune(91 * DAY)
     assert logins.token(b"code") is None
     assert [use.logins for use in logins.clients(91 * DAY)] == [0]

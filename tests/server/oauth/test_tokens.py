@@ -206,6 +206,7 @@ class TestClientAuthentication:
 
         refused(post(client["client_id"], "wrong"), "invalid_client", 401)
         refused(post("other", client["client_secret"]), "invalid_client", 401)
+        assert post(client["client_id"], "x").headers["www-authenticate"].startswith("Basic ")
         assert post(client["client_id"], client["client_secret"]).status_code == 200
 
     @pytest.mark.parametrize("grant", ["password", "client_credentials", "", "implicit"])

@@ -103,7 +103,8 @@ class Endpoints:
         if form.get("grant_type", "") not in ("authorization_code", "refresh_token"):
             return _refused("unsupported_grant_type", "use authorization_code or refresh_token")
         form.pop("scope", None)
-        return _uncached(await self._exchange.handle(_again(request, urlencode(form).encode())))
+        response = await self._exchange.handle(_again(request, urlencode(form).encode()))
+        return _uncached(_challenged(request, response))
 
     async def revoke(self, request: Request) -> Response:
         """RFC 7009: end the login of a token, and say no more than that it was done."""
@@ -115,7 +116,7 @@ class Endpoints:
                 _again(request, urlencode(form).encode())
             )
         except AuthenticationError as error:
-            return _refused("invalid_client", error.message, 401)
+            return _challenged(request, _refused("invalid_client", error.message, 401))
         await asyncio.to_thread(self._grants.revoke, form["token"], client.client_id)
         return _uncached(Response(status_code=200))
 
@@ -264,6 +265,13 @@ def _again(request: Request, body: bytes) -> Request:
 def _refused(error: str, description: str, status: int = 400) -> Response:
     headers = {"Pragma": "no-cache"}
     return json_response({"error": error, "error_description": description}, status, headers)
+
+
+def _challenged(request: Request, response: Response) -> Response:
+    """Name the scheme to a client that failed by it (RFC 6749, 5.2)."""
+    if response.status_code == 401 and "authorization" in request.headers:
+        response.headers["WWW-Authenticate"] = 'Basic realm="Second Brain"'
+    return response
 
 
 def _uncached(response: Response) -> Response:
