@@ -8,7 +8,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -36,6 +36,7 @@ from second_brain.memory.feed import Feed
 from second_brain.memory.scribe import Settling
 from second_brain.memory.service import MemoryService
 from second_brain.report import StartReport
+from second_brain.server.stdio_lines import Output
 from second_brain.sync.engine import Engine
 from second_brain.sync.prepare import Chunking
 from second_brain.sync.sync import Sync
@@ -279,8 +280,15 @@ class Daemon:
         return load_model(name, settings.model_dir, settings.embedding.threads or None)
 
 
-def run_daemon(settings: Settings, report: StartReport) -> int:
-    """Serve the vault over HTTP until a signal; the exit code. Raises SettingsError."""
+Speak = Callable[[str, str], Coroutine[None, None, None]]
+"""Talks to one more client, by the daemon's own URL and token, until there is no more to say."""
+
+
+def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None = None) -> int:
+    """Serve the vault over HTTP until a signal; the exit code. Raises SettingsError.
+
+    With `speak`, also end when that ends, and take any port if the one of the settings is taken.
+    """
     with collector_paused():
         from second_brain.server.app import create_app  # noqa: PLC0415 - most of the start
         from second_brain.server.body import Limits  # noqa: PLC0415
@@ -291,11 +299,16 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
 
     folder = vault_folder(settings)
     with DaemonLock(folder) as lock:
-        listener = bind(settings.server.host, settings.server.port)
+        listener = bind(settings.server.host, settings.server.port, or_any=speak is not None)
+        port = int(listener.getsockname()[1])
+        settings = replace(settings, server=replace(settings.server, port=port))
         token = ensure_token(settings)
         daemon = Daemon(settings, folder, report=report)
 
+        up = asyncio.Event()
+
         def started() -> None:
+            up.set()
             lock.publish(
                 DaemonInfo(
                     os.getpid(), settings.server.url, str(daemon.root), __version__, clock_ms()
@@ -332,26 +345,35 @@ def run_daemon(settings: Settings, report: StartReport) -> int:
             lifespan=daemon.running,
         )
         server = HttpServer(app, on_started=started, on_stopping=daemon.memories.stop_waiting)
-        asyncio.run(server.serve(sockets=[listener]))
+
+        async def serve() -> None:
+            serving = asyncio.create_task(server.serve(sockets=[listener]), name="serving")
+            if speak is not None:
+                started = asyncio.create_task(up.wait())
+                await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
+                speaking = asyncio.create_task(speak(settings.server.url, token.value))
+                await asyncio.wait({serving, speaking}, return_when=asyncio.FIRST_COMPLETED)
+                server.stop()
+                for task in (started, speaking):
+                    task.cancel()
+                await serving
+                with contextlib.suppress(asyncio.CancelledError):
+                    await speaking
+            await serving
+
+        asyncio.run(serve())
         report.stopped()
     return 0
 
 
-def run_stdio_alone(settings: Settings) -> int:
-    """Serve the vault to one client over standard input and output; the exit code."""
+def run_stdio_alone(settings: Settings, output: Output) -> int:
+    """Serve the vault to a client over standard input and `output`; the exit code.
+
+    And over HTTP meanwhile, to other clients that find no daemon of their own.
+    """
     from second_brain.report import Silent  # noqa: PLC0415
-    from second_brain.server.mcp import MemoryServer  # noqa: PLC0415
-    from second_brain.server.mcp_changes import announcing  # noqa: PLC0415
-    from second_brain.server.mcp_stdio import run_alone  # noqa: PLC0415
+    from second_brain.server.bridge import run_stdio  # noqa: PLC0415
 
-    folder = vault_folder(settings)
-    with DaemonLock(folder):
-        daemon = Daemon(settings, folder, report=Silent())
-
-        async def serve() -> None:
-            server = MemoryServer(daemon.memories)
-            async with daemon.running(), announcing(daemon.feed, server.bus):
-                await run_alone(server.server)
-
-        asyncio.run(serve())
-    return 0
+    return run_daemon(
+        settings, Silent(), speak=lambda url, token: run_stdio(url, token, output=output)
+    )

@@ -28,6 +28,11 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
+def _free_place() -> tuple[int, str]:
+    port = free_port()
+    return port, f"http://127.0.0.1:{port}"
+
+
 def eventually(check: Callable[[], T | None], *, within: float = 10.0, every: float = 0.05) -> T:
     """The first truthy value of `check`; fails with its last value or error after `within` s."""
     deadline = time.monotonic() + within
@@ -63,8 +68,7 @@ class DaemonProcess:
     ) -> None:
         self.vault = vault
         self.data = data
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.port, self.url = _free_place()
         self.flags = flags
         self.preexec = preexec
         self.config = data.with_name(f"{data.name}.toml")
@@ -83,6 +87,11 @@ class DaemonProcess:
             timeout=60,
             trust_env=False,
         )
+
+    def move(self) -> None:
+        """Have another port from the next start on."""
+        self.port, self.url = _free_place()
+        self.http.base_url = self.url
 
     def command(self) -> list[str]:
         return [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -231,6 +233,99 @@ def test_alone_when_no_daemon_runs(make_daemon: MakeDaemon, tmp_path: Path) -> N
 
     asyncio.run(session())
     assert list(idle.data.rglob("daemon.json")) == []
+
+
+def test_a_signal_ends_it_cleanly_while_it_is_the_daemon(
+    make_daemon: MakeDaemon, tmp_path: Path
+) -> None:
+    """Its client has not closed its input: nobody waits for that."""
+    vault = tmp_path / "stopped"
+    vault.mkdir()
+    idle = make_daemon(vault)
+    command = [sys.executable, "-m", "second_brain", "mcp", "--vault", str(vault)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*command, "--data-dir", str(idle.data)], env=idle.env, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # In two pieces, the second with the end of another line.
+        process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "meth')
+        process.stdin.flush()
+        process.stdin.write(b'od": "ping"}\n\n')
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+        process.terminate()
+        assert process.wait(timeout=60) == 0
+        assert process.stdout.read() == b""
+    assert list(idle.data.rglob("daemon.json")) == []
+
+
+def test_clients_without_a_daemon_share_the_one_that_the_first_becomes(
+    make_daemon: MakeDaemon, tmp_path: Path
+) -> None:
+    """As desktop programs start their servers: several at once, and nobody runs a daemon."""
+    vault = tmp_path / "shared"
+    vault.mkdir()
+    idle = make_daemon(vault)
+
+    told: asyncio.Queue[str] = asyncio.Queue()
+    seen = asyncio.Event()
+
+    async def one() -> None:
+        async with over_stdio(idle, "auto")() as client:
+            _, stored = await call(client, "remember", content="The oars are in the loft: zqoars.")
+            await told.put(stored["id"])
+            await seen.wait()
+
+    async def other() -> None:
+        async with over_stdio(idle, "legacy")() as client:
+            id = await told.get()
+            _, found = await call(client, "recall", query="zqoars")
+            assert found["results"][0]["id"] == id
+            count = await asyncio.to_thread(idle.get, "/count")
+            assert count["count"] == 1, "over HTTP too, at the port of the settings"
+            seen.set()
+
+    async def session() -> None:
+        async with asyncio.timeout(100), asyncio.TaskGroup() as tasks:
+            tasks.create_task(one())
+            tasks.create_task(other())
+
+    idle.env["SECOND_BRAIN_PORT"] = str(idle.port)
+    asyncio.run(session())
+    assert list(idle.data.rglob("daemon.json")) == []
+    idle.start()
+    assert idle.get("/count")["count"] == 1
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_stdio_client_finds_a_daemon_that_came_back_otherwise(
+    make_daemon: MakeDaemon, tmp_path: Path, elsewhere: bool
+) -> None:
+    """With another token, at the same port or at another."""
+    vault = tmp_path / "moving"
+    vault.mkdir()
+    daemon = make_daemon(vault)
+    del daemon.env["SECOND_BRAIN_AUTH_TOKEN"]
+    token = daemon.data / "token"
+    token.write_text("the-first-token")
+    daemon.http.headers["Authorization"] = "Bearer the-first-token"
+    daemon.start()
+
+    async def session() -> None:
+        async with over_stdio(daemon, "auto")() as client:
+            await call(client, "remember", content="Before: cork.")
+            daemon.stop()
+            token.write_text("the-second-token")
+            daemon.http.headers["Authorization"] = "Bearer the-second-token"
+            if elsewhere:
+                daemon.move()
+            daemon.start()
+            await call(client, "remember", content="After: teak.")
+
+    asyncio.run(session())
+    assert daemon.get("/count")["count"] == 2
 
 
 WAYS = [(way, era) for way in (over_http, over_stdio) for era in ERAS]

@@ -35,12 +35,6 @@ BRIDGE = (
     "import asyncio, sys; from second_brain.server.bridge import run_stdio; "
     "asyncio.run(run_stdio(sys.argv[1], sys.argv[2], patience=float(sys.argv[3])))"
 )
-ALONE = (
-    "import asyncio; from server_fakes import FakeMemories; "
-    "from second_brain.server.mcp import MemoryServer; "
-    "from second_brain.server.mcp_stdio import run_alone; "
-    "asyncio.run(run_alone(MemoryServer(FakeMemories()).server))"
-)
 INIT = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -60,7 +54,7 @@ def tool_call(id_: int, name: str, **arguments: Any) -> dict[str, Any]:
 
 
 def arguments(url: str, token: str = TOKEN, patience: float = 8.0) -> list[str]:
-    return ["-c", BRIDGE, f"{url}/mcp", token, str(patience)]
+    return ["-c", BRIDGE, url, token, str(patience)]
 
 
 def parameters(url: str) -> StdioServerParameters:
@@ -128,18 +122,6 @@ def test_tools_through_the_bridge(live: Running, memories: FakeMemories, mode: s
 
     asyncio.run(talk())
     assert memories.callers[0].client == "desk app", "the history names the client, not the bridge"
-
-
-@pytest.mark.parametrize("mode", ERAS)
-def test_alone_without_a_daemon(mode: str) -> None:
-    async def talk() -> None:
-        server = StdioServerParameters(command=sys.executable, args=["-c", ALONE], cwd=HERE)
-        async with Client(server, mode=mode) as client:
-            await client.call_tool("remember", {"content": "Tea"})
-            result = await client.call_tool("recall", {"query": "tea"})
-            assert not result.is_error
-
-    asyncio.run(talk())
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -65,17 +65,29 @@ class Request:
         return self.method != _LISTEN
 
 
-async def run_stdio(url: str, token: str, *, patience: float = 8.0) -> None:
-    """Forward MCP between stdin/stdout and the daemon's `url` until stdin ends.
+Locate = Callable[[], tuple[str, str] | None]
+"""Where the daemon is now, as its base URL and its token; None if none runs. May block."""
+
+
+async def run_stdio(
+    url: str,
+    token: str,
+    *,
+    patience: float = 8.0,
+    locate: Locate = lambda: None,
+    output: Output | None = None,
+) -> None:
+    """Forward MCP between stdin/stdout and the daemon at `url` until stdin ends.
 
     Args:
-        url: the daemon's MCP endpoint, such as `http://127.0.0.1:8787/mcp`.
+        url: the daemon's base URL, such as `http://127.0.0.1:8787`.
         token: its bearer token.
         patience: seconds to wait for a daemon that does not answer before giving up a request.
+        locate: finds a daemon that came back at another port, or with another token.
+        output: where to write, if stdout was taken before.
     """
-    output = Output()
+    output = output or Output()
     client = httpx2.AsyncClient(
-        headers=[(b"Authorization", b"Bearer " + token.encode())],
         timeout=httpx2.Timeout(10.0, read=_READ_SECONDS),
         # A proxy of the environment has no way to this machine's own loopback.
         trust_env=urlsplit(url).hostname not in _LOOPBACK,
@@ -84,7 +96,7 @@ async def run_stdio(url: str, token: str, *, patience: float = 8.0) -> None:
         limits=httpx2.Limits(max_keepalive_connections=0),
     )
     async with client, asyncio.TaskGroup() as tasks:
-        bridge = Bridge(client, url, output.write, tasks, patience=patience)
+        bridge = Bridge(client, (url, token), output.write, tasks, patience=patience, locate=locate)
         async for line in read_lines():
             await bridge.accept(line)
         await bridge.finish()
@@ -96,17 +108,19 @@ class Bridge:
     def __init__(
         self,
         client: httpx2.AsyncClient,
-        url: str,
+        target: tuple[str, str],
         write: Write,
         tasks: asyncio.TaskGroup,
         *,
         patience: float,
+        locate: Locate,
     ) -> None:
         self._client = client
-        self._url = url
+        self._target = target
         self._write = write
         self._tasks = tasks
         self._patience = patience
+        self._locate = locate
         self._running: dict[Id, asyncio.Task[None]] = {}
         self._listening: set[Id] = set()
         self._version: str | None = None
@@ -159,11 +173,16 @@ class Bridge:
         delay = _FIRST_DELAY
         repeats = _REPEATS if request.repeatable else 0
         while True:
+            target = self._target
             try:
-                await self._post(request)
-                return
+                if await self._post(request, *target):
+                    return
+                if not await self._moved(target):
+                    await self._fail(request.id, self._refused())
+                    return
+                continue
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                pass
+                await self._moved(target)
             except httpx2.TransportError as error:
                 if repeats == 0:
                     await self._fail(request.id, _lost(request, error))
@@ -176,27 +195,36 @@ class Bridge:
             await asyncio.sleep(delay)
             delay = min(2 * delay, _LONGEST_DELAY)
 
-    async def _post(self, request: Request) -> None:
-        """Send one request and write what comes back.
+    async def _moved(self, known: tuple[str, str]) -> bool:
+        """Look where the daemon is now; whether that is another place than the one `known`."""
+        if self._target == known:
+            found: tuple[str, str] | None = await asyncio.to_thread(self._locate)
+            self._target = found or known
+        return self._target != known
+
+    async def _post(self, request: Request, url: str, token: str) -> bool:
+        """Send one request and write what comes back; False if the token is not the daemon's.
 
         Raises:
             httpx2.TransportError: the connection failed before the reply was there.
         """
-        headers = self._headers(request)
+        pairs = {**self._headers(request), "Authorization": f"Bearer {token}"}.items()
+        headers = [(name.encode(), value.encode()) for name, value in pairs]
         async with self._client.stream(
-            "POST", self._url, content=request.line, headers=headers
+            "POST", f"{url}/mcp", content=request.line, headers=headers
         ) as response:
             kind = response.headers.get("content-type", "")
             if response.status_code == 401:
-                await self._fail(request.id, self._refused())
-            elif kind.startswith("text/event-stream"):
+                return False
+            if kind.startswith("text/event-stream"):
                 async for event in httpx2.EventSource(response, max_event_size=None):
                     if event.data and await self._reply(request, event.data.encode()):
-                        return
+                        return True
                 raise httpx2.RemoteProtocolError("the event stream ended without a reply")
-            elif not await self._reply(request, await response.aread()):
+            if not await self._reply(request, await response.aread()):
                 problem = f"The Second Brain daemon answered with HTTP {response.status_code}."
                 await self._fail(request.id, problem)
+            return True
 
     async def _reply(self, request: Request, data: bytes) -> bool:
         """Write one message of the daemon; return whether it was the reply."""
@@ -244,13 +272,13 @@ class Bridge:
 
     def _absent(self) -> str:
         return (
-            f"The Second Brain daemon is not running at {self._url}. "
+            f"The Second Brain daemon is not running at {self._target[0]}. "
             "Start it with `brain serve`, then try again."
         )
 
     def _refused(self) -> str:
         return (
-            f"The Second Brain daemon at {self._url} refused the token. "
+            f"The Second Brain daemon at {self._target[0]} refused the token. "
             "Give this bridge the token that the daemon named at its start."
         )
 

@@ -23,8 +23,8 @@ _HEAD_BYTES = 64 * 1024
 _PATIENCE = Patience()
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 takes a free one.
+def bind(host: str, port: int, *, or_any: bool = False) -> socket.socket:
+    """Return a listening socket; port 0 takes a free one, `or_any` one if `port` is taken.
 
     It listens at once, so that a second daemon fails here and not halfway through its start, and
     a client that comes early waits instead of being refused.
@@ -46,6 +46,8 @@ def bind(host: str, port: int) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
+        if or_any and port and error.errno in (errno.EADDRINUSE, errno.EACCES):
+            return bind(host, 0)
         raise SettingsError(_cannot_bind(host, port, error)) from None
     listener.setblocking(False)
     return listener

@@ -8,29 +8,42 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 
+_STDIN = 0
+_PIECE = 1 << 16
+
 
 async def read_lines() -> AsyncIterator[bytes]:
     """Yield the lines of stdin until it ends.
 
     A thread of its own reads, because a pipe cannot be polled on every system; it is a daemon
-    thread, because nothing can interrupt a read when the process wants to end first.
+    thread, because nothing can interrupt a read when the process wants to end first. It reads
+    from the descriptor: `sys.stdin` has a lock that an ending interpreter would wait for.
     """
     loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[bytes] = asyncio.Queue()
+    pieces: asyncio.Queue[bytes] = asyncio.Queue()
 
     def read() -> None:
-        while True:
-            line = sys.stdin.buffer.readline()
+        piece = b"-"
+        while piece:
             try:
-                loop.call_soon_threadsafe(lines.put_nowait, line)
+                piece = os.read(_STDIN, _PIECE)
+            except OSError:
+                piece = b""
+            try:
+                loop.call_soon_threadsafe(pieces.put_nowait, piece)
             except RuntimeError:  # the loop is closed: nobody reads any more
-                return
-            if not line:
                 return
 
     threading.Thread(target=read, name="stdin", daemon=True).start()
-    while line := await lines.get():
-        yield line
+    line = bytearray()
+    while piece := await pieces.get():
+        first, *others = piece.split(b"\n")
+        line += first
+        for other in others:
+            yield bytes(line)
+            line = bytearray(other)
+    if line:
+        yield bytes(line)
 
 
 class Output:
