@@ -137,3 +137,32 @@ def test_damage_is_noticed_even_while_all_is_in_memory(
     again = opened(database.path)
     assert again.rows("SELECT a FROM t") == [("x",)]
     again.close()
+
+
+def test_what_is_kept_is_as_of_the_last_write(tmp_path: Path) -> None:
+    schema = "CREATE TABLE t (a INTEGER)"
+    db = Database(tmp_path / "kept.db", schema=schema, version=1, synchronous="NORMAL")
+    reads = 0
+
+    def count() -> int:
+        nonlocal reads
+        reads += 1
+        return db.number("SELECT count(*) FROM t")
+
+    assert [db.kept("n", count), db.kept("n", count), reads] == [0, 0, 1]
+    db.run("INSERT INTO t VALUES (1)")
+    assert [db.kept("n", count), db.kept("n", count), reads] == [1, 1, 2]
+
+    def take_back() -> None:
+        with db.transaction():
+            db.run("INSERT INTO t VALUES (2)")
+            assert db.kept("n", count) == 2
+            raise ValueError("take it back")
+
+    with pytest.raises(ValueError, match="back"):
+        take_back()
+    assert db.kept("n", count) == 1
+    db.run_many("INSERT INTO t VALUES (?)", [(3,), (4,)])
+    db.run("DELETE FROM t WHERE a = 1")
+    assert db.kept("n", count) == 2
+    db.close()

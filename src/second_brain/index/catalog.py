@@ -441,6 +441,9 @@ class Catalog:
     # Sums
 
     def counts(self) -> Counts:
+        return self._db.kept("counts", self._count)
+
+    def _count(self) -> Counts:
         statuses = self._db.rows(f"SELECT status, count(*) FROM notes WHERE {_PRESENT} GROUP BY 1")
         found = {str(status): int(cast(int, count)) for status, count in statuses}
         row = self._db.row(
@@ -459,6 +462,9 @@ class Catalog:
 
     def tag_counts(self) -> list[tuple[str, int]]:
         """Each tag of the memories in its commonest spelling, the commonest tags first."""
+        return [*self._db.kept("tags", self._count_tags)]
+
+    def _count_tags(self) -> list[tuple[str, int]]:
         spellings: dict[str, Counter[str]] = {}
         for (tag,) in self._db.rows(
             f"SELECT t.value FROM notes, json_each(notes.tags) t WHERE {_MEMORY} ORDER BY 1"

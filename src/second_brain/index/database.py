@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar, cast
 from urllib.parse import quote
 
 from second_brain.errors import IndexUnavailable, SecondBrainError, WriteFailed
+
+T = TypeVar("T")
 
 Value = str | int | float | bytes | None
 
@@ -68,12 +70,14 @@ class Database:
         self._synchronous = synchronous
         self._lock = threading.RLock()
         self._depth = 0
+        self._kept: dict[str, tuple[int, object]] = {}
         self._damaged = False
         self._begun = False
         self._identity = (0, 0)
         self._connection = self._open()
 
     def _open(self) -> sqlite3.Connection:
+        self._kept.clear()  # another connection counts its writes anew
         with self._errors():
             _create_private(self.path)
             connection = sqlite3.connect(
@@ -211,6 +215,20 @@ class Database:
         """The single number that a query such as `SELECT count(*)` gives; NULL is 0."""
         found = self.row(sql, values)
         return int(found[0] or 0) if found else 0
+
+    def kept(self, key: str, read: Callable[[], T]) -> T:
+        """What `read` gives, read anew only after something was written.
+
+        Not from within a transaction, whose writes may yet be taken back.
+        """
+        with self._lock:
+            if self._depth:
+                return read()
+            writes = self._connection.total_changes
+            found = self._kept.get(key)
+            if found is None or found[0] != writes:
+                found = self._kept[key] = (writes, read())
+            return cast(T, found[1])
 
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Executes one statement; the number of rows that it changed."""
