@@ -35,6 +35,7 @@ from second_brain.memory.describe import describe
 from second_brain.memory.feed import Feed
 from second_brain.memory.scribe import Settling
 from second_brain.memory.service import MemoryService
+from second_brain.notify import SystemdNotice
 from second_brain.report import StartReport
 from second_brain.server.stdio_lines import Output
 from second_brain.sync.engine import Engine
@@ -307,8 +308,11 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
 
         up = asyncio.Event()
 
+        systemd = SystemdNotice()
+
         def started() -> None:
             up.set()
+            systemd.ready()
             lock.publish(
                 DaemonInfo(
                     os.getpid(), settings.server.url, str(daemon.root), __version__, clock_ms()
@@ -344,9 +348,15 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
             feed=daemon.feed,
             lifespan=daemon.running,
         )
-        server = HttpServer(app, on_started=started, on_stopping=daemon.memories.stop_waiting)
+
+        def stopping() -> None:
+            systemd.stopping()
+            daemon.memories.stop_waiting()
+
+        server = HttpServer(app, on_started=started, on_stopping=stopping)
 
         async def serve() -> None:
+            alive = asyncio.create_task(systemd.stay_alive(), name="systemd-watchdog")
             serving = asyncio.create_task(server.serve(sockets=[listener]), name="serving")
             if speak is not None:
                 started = asyncio.create_task(up.wait())
@@ -360,6 +370,7 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
                 with contextlib.suppress(asyncio.CancelledError):
                     await speaking
             await serving
+            alive.cancel()
 
         asyncio.run(serve())
         report.stopped()

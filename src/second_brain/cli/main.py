@@ -13,6 +13,7 @@ from second_brain.errors import SecondBrainError, SettingsError
 _SECTIONS = {
     "Every day": {
         "serve": ("serve:serve", "Serve a vault until Ctrl-C."),
+        "service": ("service:service", "Run the daemon in the background, from login on."),
         "status": ("status:status", "What the daemon is doing, and what needs you."),
         "remember": ("remember:remember", "Store a text as a memory: a note in the vault."),
         "recall": ("recall:recall", "Find memories by meaning and by words."),

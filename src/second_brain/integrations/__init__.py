@@ -1,0 +1,1 @@
+"""What connects the daemon to other programs of this machine: their files, written with care."""
