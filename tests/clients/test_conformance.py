@@ -43,7 +43,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Our server with the suite's fixture."""
     port = free_port()
     log = tmp_path_factory.mktemp("conformance") / "log"
-    paths = [HERE, HERE.parent / "server"]
+    paths = [HERE, HERE.parent / "server", *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, HERE / "conformance_server.py", str(port)],
