@@ -146,6 +146,15 @@ def test_impossible_sizes_are_refused(max_chars: int, overlap: int) -> None:
         cut("text", max_chars=max_chars, overlap=overlap)
 
 
+def test_a_title_taken_from_the_text_is_said_once() -> None:
+    said = Chunk(0, "**Salomé** has the keys: ask her.", "", 0, 0)
+    assert embedded_text("Salomé has the keys", said) == said.text
+    assert embedded_text("Salome - has the keys", said) == f"Salome - has the keys\n{said.text}"
+    assert embedded_text("Sal", said) == f"Sal\n{said.text}"
+    later = Chunk(1, "Salomé has the keys", "Keys", 0, 0)
+    assert embedded_text("Salomé", later) == "Salomé > Keys\nSalomé has the keys"
+
+
 def test_embedded_text_says_each_name_once() -> None:
     chunk = Chunk(0, "## Budget\nFive euros.", "Plan > Budget", 0, 0)
     assert embedded_text("Plan", chunk) == "Plan > Budget\nFive euros."

@@ -26,6 +26,7 @@ _INK = re.compile(r"\S")
 _PARAGRAPH = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 _SENTENCE = re.compile(r"(?:[.!?…][\"'”’»)\]*_]*\s+|[。！？｡]+[」』”）]*\s*|\r?\n\s*)")
 _WORD = re.compile(r"\s+")
+_LETTERS = re.compile(r"[^\W_]+")
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f\u20e3")
 
 
@@ -90,10 +91,12 @@ def left_out(body: str, cut: Sequence[Chunk]) -> int:
 def embedded_text(title: str, chunk: Chunk) -> str:
     """What is embedded for a chunk: title and heading path on one line, then the passage.
 
-    A heading that repeats the title, or that the passage itself begins with, is said once.
+    A heading that repeats the title, or that the passage itself begins with, is said once; so is
+    the title of a memory without one, which is how its text begins.
     """
     names: list[str] = []
-    for name in (title.strip(), *filter(None, chunk.heading.split(" > "))):
+    own = "" if not chunk.heading and _begins_with(chunk.text, title) else title.strip()
+    for name in (own, *filter(None, chunk.heading.split(" > "))):
         if name and (not names or names[-1].casefold() != name.casefold()):
             names.append(name)
     text = chunk.text
@@ -101,6 +104,13 @@ def embedded_text(title: str, chunk: Chunk) -> str:
     if names and first.startswith("#") and first.strip("# \t\r") == names[-1]:
         text = rest.lstrip()
     return "\n".join(part for part in (" > ".join(names), text) if part)
+
+
+def _begins_with(text: str, title: str) -> bool:
+    """Whether a text begins with the words of this title, whatever stands between them."""
+    said = _LETTERS.findall(title.casefold())
+    start = _LETTERS.findall(text[: 4 * len(title) + 80].casefold())
+    return bool(said) and start[: len(said)] == said
 
 
 def key(fingerprint: str, text: str) -> str:

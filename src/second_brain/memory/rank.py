@@ -4,11 +4,14 @@ The order of the steps:
 
 1. `fuse`: dense and keyword scores of chunks become one relevance, 0 to 1.
 2. `collapse`: chunks become memories.
-3. `adjust`: age, importance, status and use move a memory, but never past one that matches clearly
+3. `lending.lend`: memories of one episode lend each other relevance, never more than LENT_MOST.
+4. `adjust`: age, importance, status and use move a memory, but never past one that matches clearly
    better (`REORDER_MARGIN`).
-4. `diversify`: near ties are ordered so that two results do not say the same thing.
-5. `expand`: neighbours in the graph follow, below every direct match.
-6. `percent`: relevance becomes the 0 to 100 that a client sees.
+5. `diversify`: near ties are ordered so that two results do not say the same thing.
+6. `expand`: neighbours in the graph follow, below every direct match.
+7. `percent`: relevance becomes the 0 to 100 that a client sees.
+
+The numbers below come from the tables of docs/recall.md, each from the one that it names.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ from numpy.typing import NDArray
 
 from second_brain.memory.model import Status
 
-DENSE_WEIGHT = 0.45
-"""Share of the dense score where both searches ran; measured best between 0.4 and 0.5."""
+DENSE_WEIGHT = 0.4
+"""Share of the dense score where both searches ran. Table "Meaning and words"."""
 
 COLLAPSE_BONUS = 0.05
 """The most that further matching chunks add to a memory's best one."""
@@ -155,7 +158,7 @@ def collapse(chunks: Iterable[FusedChunk], note_of: Callable[[str], str]) -> lis
             "chunk_bonus": bonus,
         }
         scored.append(Scored(note_id, best.score + bonus, best.chunk_id, parts))
-    return _sorted(scored)
+    return best_first(scored)
 
 
 def prefer_time(
@@ -176,7 +179,7 @@ def prefer_time(
         parts = {**entry.parts, "time_bonus": TIME_BONUS}
         return replace(entry, score=entry.score + TIME_BONUS, parts=parts)
 
-    return _sorted(map(raised, scored))
+    return best_first(map(raised, scored))
 
 
 def contenders(scored: Sequence[Scored], places: int, *, bonus: float = 0.0) -> list[Scored]:
@@ -375,5 +378,6 @@ def _heaviest(edges: Iterable[Neighbour]) -> list[Neighbour]:
     return sorted(edges, key=lambda edge: (-edge.weight, edge.note_id))[:MAX_EDGES]
 
 
-def _sorted(scored: Iterable[Scored]) -> list[Scored]:
+def best_first(scored: Iterable[Scored]) -> list[Scored]:
+    """By score; ties go by id, so that the order never depends on the index."""
     return sorted(scored, key=lambda entry: (-entry.score, entry.note_id))

@@ -12,13 +12,16 @@ from typing import cast
 from second_brain.errors import InvalidInput
 from second_brain.index.analyze import Query, parse_query, query_terms, terms
 from second_brain.index.embedding.protocol import Vectors
+from second_brain.index.episodes import Around
 from second_brain.index.index import Index
 from second_brain.index.passages import Hit, SearchFilter
-from second_brain.index.rows import NoteRow, tag_keys
 from second_brain.index.state import State
 from second_brain.index.stopwords import STOP_WORDS
 from second_brain.memory import rank, time_phrases
+from second_brain.memory.describe import USER_SOURCE
 from second_brain.memory.excerpt import excerpt, shares
+from second_brain.memory.lending import LENDERS, lend
+from second_brain.memory.limits import Limits
 from second_brain.memory.model import KINDS, RecallAnswer, RecallHit, RecallQuery, Status
 from second_brain.memory.shelf import Shelf
 from second_brain.sync.engine import Engine
@@ -65,6 +68,21 @@ class _Found:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Which steps of recall are taken: all, but for who measures what each is worth."""
+
+    meaning: bool = True
+    words: bool = True
+    times: bool = True
+    episodes: bool = True
+    age: bool = True
+    diversity: bool = True
+
+
+ALL_STAGES = Stages()
+
+
 class Recalling:
     """Searches and ranks. `now` is local time with its zone; `clock_ms` Unix milliseconds."""
 
@@ -77,6 +95,7 @@ class Recalling:
         *,
         now: Callable[[], datetime],
         clock_ms: Callable[[], int],
+        stages: Stages = ALL_STAGES,
     ) -> None:
         self._engine = engine
         self._index = index
@@ -84,14 +103,17 @@ class Recalling:
         self._shelf = shelf
         self._now = now
         self._clock_ms = clock_ms
+        self._stages = stages
         self._counting: set[asyncio.Task[None]] = set()
 
     async def recall(self, query: RecallQuery) -> RecallAnswer:
         """The memories that answer, best first. Raises InvalidInput, IndexUnavailable."""
         _check(query)
         asked = query.query.strip()[:_LONGEST_QUERY]
-        phrase = time_phrases.parse(asked, self._now())
-        limits = _Limits.of(query, phrase)
+        phrase = time_phrases.TimePhrase(None, None, asked, None)
+        if self._stages.times:
+            phrase = time_phrases.parse(asked, self._now())
+        limits = Limits.of(query, phrase)
         words = phrase.rest.strip() or asked
         message = None
         preferred = phrase if phrase.named and _is_about_something(words) else None
@@ -108,7 +130,7 @@ class Recalling:
             found = await self._search(asked, limits.filter())
             if found.hits:
                 message = f"Nothing was found for “{phrase.phrase}”; these are from other times."
-        ranked, hops = await self._ranked(query, found, preferred)
+        ranked, hops = await self._ranked(query, limits, found, preferred)
         hits = await asyncio.to_thread(self._filled, query, limits, ranked, hops, found)
         self._count([hit.memory.id for hit in hits if hit.hop == 0])
         if not hits:
@@ -132,9 +154,10 @@ class Recalling:
         if not self._engine.catalog.any_deprecated():
             # A predicate doubles what a vector search costs in a table of several fragments.
             filter = replace(filter, exclude_deprecated=False)
-        by_text = asyncio.ensure_future(self._index.text_search(parsed, filter, CANDIDATES))
+        searched = parsed if self._stages.words else Query(())
+        by_text = asyncio.ensure_future(self._index.text_search(searched, filter, CANDIDATES))
         try:
-            vector = await self._index.query_vector(words)
+            vector = await self._index.query_vector(words) if self._stages.meaning else None
             dense: list[Hit] | None = None
             if vector is not None:
                 try:
@@ -155,31 +178,58 @@ class Recalling:
     # Ranking
 
     async def _ranked(
-        self, query: RecallQuery, found: _Found, preferred: time_phrases.TimePhrase | None
+        self,
+        query: RecallQuery,
+        limits: Limits,
+        found: _Found,
+        preferred: time_phrases.TimePhrase | None,
     ) -> tuple[list[rank.Scored], list[rank.Reached]]:
         fused = rank.fuse(found.dense, found.keyword)
         scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
+        if self._stages.episodes:
+            scored = lend(scored, self._beside(scored[:LENDERS]))
         wanted = max(query.top_k, 1)
         bonus = 0.0 if preferred is None else rank.TIME_BONUS
         scored = rank.contenders(scored, _DIVERSE + wanted, bonus=bonus)
         # A thread would cost more than the three queries do.
+        scored = self._allowed(scored, limits)
         signals = self._signals([s.note_id for s in scored])
         known = [entry for entry in scored if entry.note_id in signals]
         if preferred is not None:
             span = preferred.after_ms, preferred.before_ms
             known = rank.prefer_time(known, signals, *span)
-        adjusted = rank.adjust(known, signals, self._clock_ms())
+        adjusted = rank.adjust(known, signals, self._clock_ms()) if self._stages.age else known
         chosen = adjusted[:wanted]
-        if _has_ties(adjusted[: wanted + 1]):
+        if self._stages.diversity and _has_ties(adjusted[: wanted + 1]):
             pool = adjusted[: max(_DIVERSE, wanted)]
-            vectors = {e.note_id: found.hits[e.best_chunk].vector for e in pool}
-            by_note = {id: vector for id, vector in vectors.items() if vector is not None}
+            by_note = {
+                e.note_id: hit.vector
+                for e in pool
+                if (hit := found.hits.get(e.best_chunk)) is not None and hit.vector is not None
+            }
             chosen = rank.diversify(pool, by_note, wanted)
         hops: list[rank.Reached] = []
         if query.hops > 0 and chosen:
             direct = {entry.note_id: entry.score for entry in chosen}
             hops = await asyncio.to_thread(rank.expand, direct, self._neighbours, query.hops)
         return chosen, hops
+
+    def _beside(self, scored: Sequence[rank.Scored]) -> dict[str, Around]:
+        """The neighbours in their episode of those that a client stored.
+
+        Where a user's own notes came from tells nothing: a checkout gives them all one time.
+        """
+        ids = [entry.note_id for entry in scored]
+        return self._engine.catalog.episodes.around(ids, apart=USER_SOURCE)
+
+    def _allowed(self, scored: list[rank.Scored], limits: Limits) -> list[rank.Scored]:
+        """Without those that only an episode brings along although a filter keeps them out."""
+        brought = [entry.note_id for entry in scored if not entry.best_chunk]
+        if not brought:
+            return scored
+        rows = self._engine.catalog.by_ids(brought)
+        kept = {id for id, row in rows.items() if limits.allow(row)}
+        return [entry for entry in scored if entry.best_chunk or entry.note_id in kept]
 
     def _signals(self, ids: Iterable[str]) -> dict[str, rank.Signals]:
         wanted = list(ids)
@@ -212,7 +262,7 @@ class Recalling:
     def _filled(
         self,
         query: RecallQuery,
-        limits: _Limits,
+        limits: Limits,
         ranked: Sequence[rank.Scored],
         hops: Sequence[rank.Reached],
         found: _Found,
@@ -229,14 +279,14 @@ class Recalling:
         )
         results: list[RecallHit] = []
         for entry, score in zip(ranked, scores, strict=False):
-            row, hit = rows[entry.note_id], found.hits[entry.best_chunk]
-            text = self._shelf.text(row, instead=hit.text)
+            row, hit = rows[entry.note_id], found.hits.get(entry.best_chunk)
+            text = self._shelf.text(row, instead=hit.text if hit else "")
             results.append(
                 RecallHit(
                     memory=self._shelf.filled(row, text),
                     score=score,
-                    passage=hit.text,
-                    heading=hit.heading,
+                    passage=hit.text if hit else excerpt(text, "", 400),
+                    heading=hit.heading if hit else "",
                     content=text,
                     explain=dict(entry.parts) if query.explain else None,
                 )
@@ -259,9 +309,9 @@ class Recalling:
 
     def _evidence(self, ranked: Sequence[rank.Scored], found: _Found) -> float:
         """How good the best match is in itself: by its cosine and by the words it holds."""
-        if not ranked:
+        best = next((entry.best_chunk for entry in ranked if entry.best_chunk), None)
+        if best is None:
             return 0.0
-        best = ranked[0].best_chunk
         scale = self._index.encoder.similarity
         near = None
         if found.dense is not None and scale is not None and best in found.dense:
@@ -289,58 +339,6 @@ class Recalling:
         )
         self._counting.add(task)
         task.add_done_callback(self._counting.discard)
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    tag: str | None
-    after: int | None
-    before: int | None
-    kind: str | None
-    phrase: time_phrases.TimePhrase | None
-
-    @classmethod
-    def of(cls, query: RecallQuery, phrase: time_phrases.TimePhrase) -> _Limits:
-        keys = tag_keys([query.tag.strip()]) if query.tag else []
-        understood = phrase if phrase.phrase is not None else None
-        tag = keys[-1] if keys else None
-        return cls(tag, query.after, query.before, query.kind, understood)
-
-    def without_phrase(self) -> _Limits:
-        return replace(self, phrase=None)
-
-    def allow(self, row: NoteRow) -> bool:
-        """Whether a neighbour in the graph may be shown: the filters hold for every result."""
-        after, before = self._times()
-        return (
-            row.is_memory
-            and row.memory_status != "deprecated"
-            and (after is None or row.created >= after)
-            and (before is None or row.created <= before)
-            and self.kind in (None, row.kind)
-            and (self.tag is None or self.tag in tag_keys(row.tags))
-        )
-
-    def _times(self) -> tuple[int | None, int | None]:
-        if self.phrase is None:
-            return self.after, self.before
-        return _later(self.after, self.phrase.after_ms), _earlier(
-            self.before, self.phrase.before_ms
-        )
-
-    def filter(self) -> SearchFilter:
-        after, before = self._times()
-        return SearchFilter(
-            tag=self.tag, after=after, before=before, kind=self.kind, exclude_deprecated=True
-        )
-
-
-def _later(one: int | None, other: int | None) -> int | None:
-    return max((t for t in (one, other) if t is not None), default=None)
-
-
-def _earlier(one: int | None, other: int | None) -> int | None:
-    return min((t for t in (one, other) if t is not None), default=None)
 
 
 def _has_ties(ranked: Sequence[rank.Scored]) -> bool:

@@ -32,7 +32,7 @@ class Chunking:
     @property
     def layout(self) -> str:
         """Changes whenever notes would be cut or analysed otherwise than before."""
-        return f"1-{self.max_chars}-{self.overlap}"
+        return f"2-{self.max_chars}-{self.overlap}"
 
 
 @dataclass(frozen=True, slots=True)
