@@ -128,19 +128,19 @@ def test_one_that_never_reads_holds_up_nobody_and_is_given_up() -> None:
         stalled.settimeout(30)
         while stalled.recv(65536):
             pass
-        assert it.feed.listeners == 0
+        assert it.feed.streams == 0
 
 
 def test_one_that_goes_away_is_forgotten() -> None:
     with told(Feed()) as it:
         with listening(it.server):
-            assert it.feed.listeners == 1
+            assert it.feed.streams == 1
         deadline = threading.Event()
         for _ in range(300):
-            if it.feed.listeners == 0:
+            if it.feed.streams == 0:
                 break
             deadline.wait(0.05)
-        assert it.feed.listeners == 0
+        assert it.feed.streams == 0
 
 
 def test_the_end_of_the_daemon_is_the_end_of_the_stream() -> None:

@@ -34,7 +34,8 @@ class Ended(Exception):
 class Subscription:
     """What one listener has not seen yet. Belongs to the event loop's thread."""
 
-    def __init__(self, missed: list[Marked], waiting: int) -> None:
+    def __init__(self, missed: list[Marked], waiting: int, *, outside: bool) -> None:
+        self.outside = outside
         self._queue = deque(missed)
         self._most = waiting + len(missed)
         self._ended = False
@@ -83,8 +84,9 @@ class Feed:
         self._closed = False
 
     @property
-    def listeners(self) -> int:
-        return len(self._listeners)
+    def streams(self) -> int:
+        """How many listen from outside this program."""
+        return sum(listener.outside for listener in self._listeners)
 
     def publish(self, change: Change) -> None:
         """Tell all listeners; returns at once. To be called in the event loop's thread."""
@@ -97,9 +99,11 @@ class Feed:
                 self._listeners.discard(listener)
 
     @contextmanager
-    def subscribed(self, since: str | None = None) -> Iterator[Subscription]:
+    def subscribed(
+        self, since: str | None = None, *, outside: bool = False
+    ) -> Iterator[Subscription]:
         """Listen, from the mark `since` on if it is given."""
-        subscription = Subscription(self._missed(since), self._waiting)
+        subscription = Subscription(self._missed(since), self._waiting, outside=outside)
         if self._closed:
             subscription.end()
         else:

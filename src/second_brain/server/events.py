@@ -33,7 +33,7 @@ class Events:
         return {"/events": {"GET": self.events}}
 
     async def events(self, call: Call) -> object:
-        if self._feed.listeners >= _MOST_STREAMS:
+        if self._feed.streams >= _MOST_STREAMS:
             open_now = f"{_MOST_STREAMS} streams are open already; close one and try again"
             raise RequestRefused(503, open_now, again=5)
         return StreamingResponse(
@@ -43,7 +43,7 @@ class Events:
         )
 
     async def _stream(self, since: str | None) -> AsyncIterator[str]:
-        with self._feed.subscribed(since or None) as subscription:
+        with self._feed.subscribed(since or None, outside=True) as subscription:
             # A first line at once: the client knows that it is connected.
             yield f"retry: {_RETRY_MS}\n: connected\n\n"
             try:

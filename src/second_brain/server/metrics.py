@@ -100,7 +100,7 @@ class Metrics:
         self._problems.clear()
         for problem in health.problems:
             self._problems.labels(problem.kind).inc()
-        self._streams.set(self._feed.listeners)
+        self._streams.set(self._feed.streams)
 
 
 def _gauge(registry: CollectorRegistry, name: str, help: str, *labels: str) -> Gauge:
