@@ -21,12 +21,12 @@ from second_brain.errors import (
     InvalidInput,
     NoteChanged,
     ReadFailed,
-    VaultOffline,
     WriteFailed,
 )
 from second_brain.vault import atomic
 from second_brain.vault.names import free_path, path_key
 from second_brain.vault.paths import TRASH, checked
+from second_brain.vault.root import VaultRoot
 from second_brain.vault.stamps import (
     IN_THE_CLOUD,
     FileStamp,
@@ -74,30 +74,28 @@ class VaultFiles:
     """
 
     def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
+        self._place = VaultRoot(root)
+        self.root = self._place.path
         self.mark: str | None = None
         """By which temporary files of this installation are known again, from `new_mark`."""
-        self._identity = self._seen_identity()
-        if self._identity is None:
-            raise VaultOffline(f"The vault {self.root} is not there, or it is not a folder.")
         self._swap = Lock()
         # How this process left each file: such a file has no editor that must be waited for.
         self._left: OrderedDict[str, FileStamp] = OrderedDict()
 
     def online(self) -> bool:
         """Whether the root is there and still is the folder that was opened."""
-        return self._seen_identity() == self._identity
+        return self._place.online()
 
     def accept_root(self) -> None:
         """Takes the folder that is at the root now for the vault (after a remount, for example)."""
-        self._identity = self._seen_identity() or self._identity
+        self._place.accept()
 
     def stamp(self, path: str) -> FileStamp | None:
         """The stamp of the file as it is now; None if there is no such file."""
         try:
-            found = self._locate(path, write=False).stat()
+            found = self._place.locate(path, write=False).stat()
         except (FileNotFoundError, NotADirectoryError):
-            self._require_root()
+            self._place.require()
             return None
         except OSError as error:
             raise ReadFailed(path, atomic.reason(error)) from error
@@ -108,7 +106,7 @@ class VaultFiles:
 
         That is the file itself, without its blocks, or in older iCloud a hidden one beside it.
         """
-        real = self._locate(path, write=False)
+        real = self._place.locate(path, write=False)
         try:
             return is_placeholder(real.stat())
         except OSError:
@@ -116,7 +114,7 @@ class VaultFiles:
 
     def read(self, path: str) -> FileRead:
         """The whole file. Never waits for a cloud client, a pipe or a device."""
-        real = self._locate(path, write=False)
+        real = self._place.locate(path, write=False)
         handle = self._open(path, real)
         try:
             return self._read_handle(path, handle)
@@ -128,21 +126,21 @@ class VaultFiles:
         checked(path, write=False)
         folder, _, name = path.rpartition("/")
         key = path_key(name)
-        where = self._locate(folder, write=False) if folder else self.root
+        where = self._place.locate(folder, write=False) if folder else self.root
         try:
             if os.path.lexists(where / name):
                 return True
             with os.scandir(where) as entries:
                 return any(path_key(entry.name) == key for entry in entries)
         except (FileNotFoundError, NotADirectoryError):
-            self._require_root()
+            self._place.require()
             return False
         except OSError as error:
             raise ReadFailed(folder or "The vault", atomic.reason(error)) from error
 
     def create(self, path: str, data: bytes) -> FileStamp:
         """Writes a new file and the folders it needs. FileExistsError if the path is taken."""
-        real = self._locate(path, write=True)
+        real = self._place.locate(path, write=True)
         with self._writing(path):
             self._make_folders(path, real)
             return self._wrote(path, atomic.create(real, data, mark=self.mark))
@@ -153,7 +151,7 @@ class VaultFiles:
         `expected` is what was read, its stamp, or the digest of its bytes. NoteChanged if the
         file is another one by now; it is not touched then.
         """
-        real = self._locate(path, write=True)
+        real = self._place.locate(path, write=True)
         old = self._open(path, real)
         try:
             if not os.access(real, os.W_OK):
@@ -234,7 +232,7 @@ class VaultFiles:
 
     def trash(self, path: str) -> str:
         """Moves a file into the vault's `.trash/`, keeping its folders; where it lies now."""
-        real = self._locate(path, write=True, follow=False)
+        real = self._place.locate(path, write=True, follow=False)
         if path.startswith(f"{TRASH}/"):
             raise InvalidInput("path", f"{path} is in the trash already.")
         plain = PurePosixPath(TRASH, path)
@@ -254,7 +252,7 @@ class VaultFiles:
         """Moves a file of `.trash/` to `path`. FileExistsError if that path is taken."""
         if not trashed.startswith(f"{TRASH}/"):
             raise InvalidInput("path", f"{trashed} is not in the trash.")
-        real = self._locate(trashed, write=True, follow=False)
+        real = self._place.locate(trashed, write=True, follow=False)
         self._move(trashed, real, path)
         stamp = self.stamp(path)
         if stamp is None:
@@ -267,7 +265,7 @@ class VaultFiles:
         Somebody else may be writing one right now: it must be `min_age` seconds old. Not so those
         with this installation's own mark, if they are `mine` because nobody writes yet.
         """
-        self._require_root()
+        self._place.require()
         before = (time.time() if now is None else now) - min_age
         return atomic.sweep(
             self.root,
@@ -278,22 +276,6 @@ class VaultFiles:
 
     # The disk, with its errors made plain.
 
-    def _locate(self, path: str, *, write: bool, follow: bool = True) -> Path:
-        """Where `path` really lies, symbolic links resolved (the last part's only if `follow`)."""
-        plain = self.root.joinpath(*checked(path, write=write))
-        real = Path(os.path.realpath(plain if follow else plain.parent))
-        if not follow:
-            real /= plain.name
-        if not real.is_relative_to(self.root):
-            why = "it is a symbolic link to a place outside the vault"
-            if write:
-                raise InvalidInput("path", f"{path} is not written to: {why}.")
-            raise ReadFailed(path, why)
-        if write:
-            self._require_root()
-            checked(real.relative_to(self.root).as_posix(), write=True)
-        return real
-
     def _open(self, path: str, real: Path) -> int:
         try:
             found = real.stat()
@@ -303,7 +285,7 @@ class VaultFiles:
                 raise ReadFailed(path, IN_THE_CLOUD)
             return os.open(real, os.O_RDONLY | atomic.BINARY | atomic.NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):
-            self._require_root()
+            self._place.require()
             raise FileNotFoundError(f"{path} does not exist.") from None
         except OSError as error:
             raise ReadFailed(path, atomic.reason(error)) from error
@@ -353,7 +335,7 @@ class VaultFiles:
                 continue
 
     def _move(self, path: str, real: Path, target: str) -> None:
-        destination = self._locate(target, write=True, follow=False)
+        destination = self._place.locate(target, write=True, follow=False)
         if not os.path.lexists(real):
             raise FileNotFoundError(f"{path} does not exist.")
         if real.is_dir() and not real.is_symlink():
@@ -384,7 +366,7 @@ class VaultFiles:
         except FileExistsError:
             raise
         except OSError as error:
-            self._require_root()
+            self._place.require()
             if isinstance(error, FileNotFoundError):
                 raise
             raise WriteFailed(path, atomic.reason(error)) from error
@@ -396,20 +378,6 @@ class VaultFiles:
             while len(self._left) > _REMEMBERED_WRITES:
                 self._left.popitem(last=False)
         return stamp
-
-    def _seen_identity(self) -> tuple[int, int] | None:
-        try:
-            found = self.root.stat()
-        except OSError:
-            return None
-        return (found.st_dev, found.st_ino) if st.S_ISDIR(found.st_mode) else None
-
-    def _require_root(self) -> None:
-        if not self.online():
-            raise VaultOffline(
-                f"The vault {self.root} is not there at the moment (unmounted or moved);"
-                " nothing was changed."
-            )
 
 
 def _age(found: FileRead, since: float, now: float) -> float:
