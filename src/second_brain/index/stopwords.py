@@ -26,4 +26,10 @@ sommes son sont sous suis sur t ta te tes toi ton tous tout toute toutes tres tu
 voila vos votre vous y
 """
 
+_ACCENTED = " après à été être même mêmes où très voilà étaient était déjà "
+
 STOP_WORDS = frozenset((_ENGLISH + _FRENCH).split())
+
+ENGLISH_ONLY = frozenset(_ENGLISH.split()) - frozenset(_FRENCH.split())
+FRENCH_ONLY = frozenset((_FRENCH + _ACCENTED).split()) - frozenset(_ENGLISH.split())
+"""Those of one language alone, which tell it; the French ones with their accents, too."""

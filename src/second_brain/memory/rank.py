@@ -24,6 +24,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from second_brain.memory.languages import Bridge
 from second_brain.memory.model import Status
 
 DENSE_WEIGHT = 0.4
@@ -113,15 +114,20 @@ def fuse(
     dense: Mapping[str, float] | None,
     keyword: Mapping[str, float] | None,
     weight: float = DENSE_WEIGHT,
+    bridge: Bridge | None = None,
 ) -> list[FusedChunk]:
     """Join the two searches' candidates, best first; None means that a search did not run.
 
     score = weight × dense' + (1 - weight) × keyword', where dense' is the cosine stretched over its
     own candidates (lowest 0, best 1), keyword' is BM25 over its best, and a candidate that one
     search did not find has 0 there. Where only one search ran, or only one found anything, its
-    weight is 1. Ties go by id, so that the order never depends on the index.
+    weight is 1. Ties go by id, so that the order never depends on the index. `bridge` corrects
+    both for candidates in another language than the question's.
     """
-    near, exact = _stretched(dense or {}), _shared(keyword or {})
+    near = _stretched(bridge.nearer(dense or {}) if bridge else dense or {})
+    exact = _shared(keyword or {})
+    if bridge is not None:
+        exact = bridge.by_words(near, exact)
     share = weight if near and exact else float(bool(near))
     chunks = [
         FusedChunk(

@@ -20,9 +20,11 @@ from second_brain.index.stopwords import STOP_WORDS
 from second_brain.memory import rank, time_phrases
 from second_brain.memory.describe import USER_SOURCE
 from second_brain.memory.excerpt import excerpt, shares
+from second_brain.memory.languages import Bridge, bridge
 from second_brain.memory.lending import LENDERS, lend
 from second_brain.memory.limits import Limits
 from second_brain.memory.model import KINDS, RecallAnswer, RecallHit, RecallQuery, Status
+from second_brain.memory.renewal import renew
 from second_brain.memory.shelf import Shelf
 from second_brain.sync.engine import Engine
 
@@ -52,6 +54,7 @@ class _Found:
     keyword: dict[str, float]
     hits: dict[str, Hit]
     vector: Vectors | None
+    asked: str
     parsed: Query
 
     def joined(self, other: _Found) -> _Found:
@@ -64,6 +67,7 @@ class _Found:
             keyword={**self.keyword, **other.keyword},
             hits={**self.hits, **other.hits},
             vector=self.vector,
+            asked=self.asked,
             parsed=self.parsed,
         )
 
@@ -75,8 +79,10 @@ class Stages:
     meaning: bool = True
     words: bool = True
     times: bool = True
+    languages: bool = True
     episodes: bool = True
     age: bool = True
+    renewal: bool = True
     diversity: bool = True
 
 
@@ -172,6 +178,7 @@ class Recalling:
             keyword={hit.id: hit.score for hit in keyword},
             hits={hit.id: hit for hit in [*keyword, *(dense or [])]},
             vector=vector,
+            asked=words,
             parsed=parsed,
         )
 
@@ -184,7 +191,8 @@ class Recalling:
         found: _Found,
         preferred: time_phrases.TimePhrase | None,
     ) -> tuple[list[rank.Scored], list[rank.Reached]]:
-        fused = rank.fuse(found.dense, found.keyword)
+        across = self._bridge(found) if self._stages.languages else None
+        fused = rank.fuse(found.dense, found.keyword, bridge=across)
         scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
         if self._stages.episodes:
             scored = lend(scored, self._beside(scored[:LENDERS]))
@@ -199,20 +207,32 @@ class Recalling:
             span = preferred.after_ms, preferred.before_ms
             known = rank.prefer_time(known, signals, *span)
         adjusted = rank.adjust(known, signals, self._clock_ms()) if self._stages.age else known
-        chosen = adjusted[:wanted]
-        if self._stages.diversity and _has_ties(adjusted[: wanted + 1]):
-            pool = adjusted[: max(_DIVERSE, wanted)]
-            by_note = {
-                e.note_id: hit.vector
-                for e in pool
-                if (hit := found.hits.get(e.best_chunk)) is not None and hit.vector is not None
-            }
-            chosen = rank.diversify(pool, by_note, wanted)
+        pool = adjusted[: max(_DIVERSE, wanted)]
+        vectors = {
+            e.note_id: hit.vector
+            for e in pool
+            if (hit := found.hits.get(e.best_chunk)) is not None and hit.vector is not None
+        }
+        scale = self._index.encoder.similarity
+        if self._stages.renewal and scale is not None:
+            pool = renew(pool, vectors, signals, scale.similar)
+        chosen = pool[:wanted]
+        if self._stages.diversity and _has_ties(pool[: wanted + 1]):
+            chosen = rank.diversify(pool, vectors, wanted)
         hops: list[rank.Reached] = []
         if query.hops > 0 and chosen:
             direct = {entry.note_id: entry.score for entry in chosen}
             hops = await asyncio.to_thread(rank.expand, direct, self._neighbours, query.hops)
         return chosen, hops
+
+    def _bridge(self, found: _Found) -> Bridge | None:
+        if not found.dense or not found.keyword:
+            return None
+        hit = found.hits[max(found.keyword, key=lambda id: (found.keyword[id], id))]
+        held = set(terms(f"{hit.title}\n{hit.heading}\n{hit.text}").split())
+        met = sum(not held.isdisjoint(word) for word in found.parsed.words)
+        texts = {id: found.hits[id].text for id in found.dense}
+        return bridge(found.asked, texts, found.dense, met / len(found.parsed.words))
 
     def _beside(self, scored: Sequence[rank.Scored]) -> dict[str, Around]:
         """The neighbours in their episode of those that a client stored.
