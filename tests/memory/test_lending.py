@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from second_brain.index.episodes import Around
-from second_brain.memory.lending import LENT_MOST, TO_EARLIER, TO_LATER, lend
+from second_brain.memory.lending import LENDS_ABOVE, LENT_MOST, TO_EARLIER, TO_LATER, lend
 from second_brain.memory.rank import Scored
 
 SCORES = st.lists(st.floats(0, 1.05), min_size=1, max_size=12)
@@ -31,12 +31,17 @@ def test_of_equal_matches_the_one_amid_others_comes_first() -> None:
     around = {"n1": Around(before=("n2",)), "n2": Around(after=("n1",))}
     ranked = lend(scored(0.6, 0.6, 0.5), around)
     assert [entry.note_id for entry in ranked] == ["n1", "n2", "n0"]
-    assert ranked[0].parts["episode_bonus"] == pytest.approx(TO_LATER[0] * 0.5, rel=0.3)
+    assert ranked[0].parts["episode_bonus"] == pytest.approx(TO_LATER[0] * 0.2, rel=0.3)
 
 
 def test_who_has_no_neighbours_is_left_as_it_is() -> None:
     entries = scored(0.9, 0.4)
     assert lend(entries, {}) == entries
+
+
+def test_what_is_middling_lends_nothing() -> None:
+    entries = scored(LENDS_ABOVE)
+    assert lend(entries, {"n0": Around(after=("x",))}) == entries
 
 
 def test_only_the_first_lend() -> None:

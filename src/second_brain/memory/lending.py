@@ -17,8 +17,11 @@ from second_brain.memory.rank import Scored, best_first
 LENDERS = 40
 """So many of the best memories lend to their neighbours; more change nothing."""
 
-TO_LATER = (0.45, 0.3, 0.15, 0.1)
-TO_EARLIER = (0.3, 0.2, 0.1, 0.05)
+LENDS_ABOVE = 0.3
+"""What is middling lends nothing: only a score above this counts, by how much it is above."""
+
+TO_LATER = (0.8, 0.55, 0.27, 0.18)
+TO_EARLIER = (0.54, 0.36, 0.18, 0.09)
 """What a memory lends to those stored after and before it, the nearest first: the answer follows
 the question more often than it precedes it. Table "Episodes"."""
 
@@ -50,11 +53,11 @@ def lend(
     lent: dict[str, float] = {}
     for entry in scored[:lenders]:
         beside = around.get(entry.note_id)
-        if beside is None:
+        if beside is None or entry.score <= LENDS_ABOVE:
             continue
         for ids, shares in ((beside.after, TO_LATER), (beside.before, TO_EARLIER)):
             for id, share in zip(ids, shares, strict=False):
-                lent[id] = lent.get(id, 0.0) + share * entry.score
+                lent[id] = lent.get(id, 0.0) + share * (entry.score - LENDS_ABOVE)
     if not lent:
         return list(scored)
     raised = {id: LENT_MOST * -math.expm1(-amount / LENT_MOST) for id, amount in lent.items()}

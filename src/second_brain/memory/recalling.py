@@ -84,6 +84,7 @@ class Stages:
     age: bool = True
     renewal: bool = True
     diversity: bool = True
+    counting: bool = True
 
 
 ALL_STAGES = Stages()
@@ -352,7 +353,7 @@ class Recalling:
 
     def _count(self, ids: list[str]) -> None:
         """Count the recalls beside the answer, which need not wait for a disk."""
-        if not ids:
+        if not ids or not self._stages.counting:
             return
         task = asyncio.create_task(
             asyncio.to_thread(self._state.count_recalls, ids, self._clock_ms())
