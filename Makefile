@@ -8,10 +8,12 @@
 # PYTHON=python3.12      the Python to use, 3.11 or newer
 # TORCH_INDEX=URL        package index for torch only, such as PyTorch's CPU wheel index
 # PORT=8787              the port of make run
+# WORKERS=auto           how many tests run at a time
 
 PYTHON ?= python3
 TORCH_INDEX ?=
 PORT ?= 8787
+WORKERS ?= auto
 VAULT ?=
 TESTS ?= tests
 
@@ -69,7 +71,7 @@ clients: $(INSTALLED)
 	@$(BIN)/python tests/clients/npm_clients.py
 
 test: model clients
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
 # What it finds is kept in .hypothesis and tried first the next time.
 nightly: model
