@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from second_brain.index.episodes import Around
-from second_brain.memory.lending import LENDS_ABOVE, LENT_MOST, TO_EARLIER, TO_LATER, lend
+from second_brain.memory.lending import (
+    LENDERS,
+    LENDS_ABOVE,
+    LENT_MOST,
+    TO_EARLIER,
+    TO_LATER,
+    TRUSTED_FROM,
+    lend,
+    lenders,
+)
 from second_brain.memory.rank import Scored
 
 SCORES = st.lists(st.floats(0, 1.05), min_size=1, max_size=12)
@@ -44,9 +53,18 @@ def test_what_is_middling_lends_nothing() -> None:
     assert lend(entries, {"n0": Around(after=("x",))}) == entries
 
 
-def test_only_the_first_lend() -> None:
-    around = {"n1": Around(after=("x",))}
-    assert [entry.note_id for entry in lend(scored(0.9, 0.8), around, lenders=1)] == ["n0", "n1"]
+def test_matches_that_hold_none_of_the_words_lend_nothing() -> None:
+    around = {"n0": Around(after=("x",))}
+    full = {e.note_id: e.score for e in lend(scored(1.0), around, TRUSTED_FROM)}
+    half = {e.note_id: e.score for e in lend(scored(1.0), around, TRUSTED_FROM / 2)}
+    assert 0 < half["x"] < full["x"]
+    assert [e.note_id for e in lend(scored(1.0), around, 0.0) if e.score] == ["n0"]
+
+
+def test_only_the_best_lend() -> None:
+    entries = scored(*([0.9] * (LENDERS + 5)), 0.1)
+    assert lenders(entries) == entries[:LENDERS]
+    assert lenders(entries[-1:]) == []
 
 
 @given(SCORES)

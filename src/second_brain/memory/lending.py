@@ -20,6 +20,10 @@ LENDERS = 40
 LENDS_ABOVE = 0.3
 """What is middling lends nothing: only a score above this counts, by how much it is above."""
 
+TRUSTED_FROM = 0.33
+"""Where no memory holds this share of the question's words, the best ones are too unsure to lend
+all: less, the fewer words were met."""
+
 TO_LATER = (0.8, 0.55, 0.27, 0.18)
 TO_EARLIER = (0.54, 0.36, 0.18, 0.09)
 """What a memory lends to those stored after and before it, the nearest first: the answer follows
@@ -39,25 +43,32 @@ class Beside(Protocol):
     def after(self) -> tuple[str, ...]: ...
 
 
+def lenders(scored: Sequence[Scored]) -> list[Scored]:
+    """Those of the best that have something to lend; `scored` is in order."""
+    return [entry for entry in scored[:LENDERS] if entry.score > LENDS_ABOVE]
+
+
 def lend(
     scored: Sequence[Scored],
     around: Mapping[str, Beside],
-    lenders: int = LENDERS,
+    covered: float = 1.0,
 ) -> list[Scored]:
     """Raise memories by what those stored just before and after them are worth, best first.
 
-    `scored` is in order; `around` tells the neighbours of each of its first `lenders`. What those
-    lend adds up to L and raises a memory by LENT_MOST × (1 - exp(-L / LENT_MOST)). A memory that
-    no search found may be among the result: its `best_chunk` is empty.
+    `scored` is in order; `around` tells the neighbours of its `lenders`. What those
+    lend adds up to L and raises a memory by LENT_MOST × (1 - exp(-L / LENT_MOST)). `covered` is the
+    share of the question's words that the best keyword match holds. A memory that no search found
+    may be among the result: its `best_chunk` is empty.
     """
+    trust = min(1.0, covered / TRUSTED_FROM)
     lent: dict[str, float] = {}
-    for entry in scored[:lenders]:
+    for entry in lenders(scored):
         beside = around.get(entry.note_id)
-        if beside is None or entry.score <= LENDS_ABOVE:
+        if beside is None:
             continue
         for ids, shares in ((beside.after, TO_LATER), (beside.before, TO_EARLIER)):
             for id, share in zip(ids, shares, strict=False):
-                lent[id] = lent.get(id, 0.0) + share * (entry.score - LENDS_ABOVE)
+                lent[id] = lent.get(id, 0.0) + trust * share * (entry.score - LENDS_ABOVE)
     if not lent:
         return list(scored)
     raised = {id: LENT_MOST * -math.expm1(-amount / LENT_MOST) for id, amount in lent.items()}

@@ -21,11 +21,12 @@ from second_brain.memory import rank, time_phrases
 from second_brain.memory.describe import USER_SOURCE
 from second_brain.memory.excerpt import excerpt, shares
 from second_brain.memory.languages import Bridge, bridge
-from second_brain.memory.lending import LENDERS, lend
+from second_brain.memory.lending import lend, lenders
 from second_brain.memory.limits import Limits
 from second_brain.memory.model import KINDS, RecallAnswer, RecallHit, RecallQuery, Status
 from second_brain.memory.renewal import renew
 from second_brain.memory.shelf import Shelf
+from second_brain.memory.stages import ALL_STAGES, Stages
 from second_brain.sync.engine import Engine
 
 CANDIDATES = 100
@@ -70,24 +71,6 @@ class _Found:
             asked=self.asked,
             parsed=self.parsed,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """Which steps of recall are taken: all, but for who measures what each is worth."""
-
-    meaning: bool = True
-    words: bool = True
-    times: bool = True
-    languages: bool = True
-    episodes: bool = True
-    age: bool = True
-    renewal: bool = True
-    diversity: bool = True
-    counting: bool = True
-
-
-ALL_STAGES = Stages()
 
 
 class Recalling:
@@ -192,11 +175,11 @@ class Recalling:
         found: _Found,
         preferred: time_phrases.TimePhrase | None,
     ) -> tuple[list[rank.Scored], list[rank.Reached]]:
-        across = self._bridge(found) if self._stages.languages else None
-        fused = rank.fuse(found.dense, found.keyword, bridge=across)
+        covered = self._covered(found)
+        fused = rank.fuse(found.dense, found.keyword, bridge=self._bridge(found, covered))
         scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
-        if self._stages.episodes:
-            scored = lend(scored, self._beside(scored[:LENDERS]))
+        if self._stages.episodes and covered:
+            scored = lend(scored, self._beside(lenders(scored)), covered)
         wanted = max(query.top_k, 1)
         bonus = 0.0 if preferred is None else rank.TIME_BONUS
         scored = rank.contenders(scored, _DIVERSE + wanted, bonus=bonus)
@@ -226,14 +209,20 @@ class Recalling:
             hops = await asyncio.to_thread(rank.expand, direct, self._neighbours, query.hops)
         return chosen, hops
 
-    def _bridge(self, found: _Found) -> Bridge | None:
-        if not found.dense or not found.keyword:
-            return None
+    def _covered(self, found: _Found) -> float:
+        """The share of the question's words that the best keyword match holds."""
+        if not found.keyword or not found.parsed.words:
+            return 0.0
         hit = found.hits[max(found.keyword, key=lambda id: (found.keyword[id], id))]
         held = set(terms(f"{hit.title}\n{hit.heading}\n{hit.text}").split())
         met = sum(not held.isdisjoint(word) for word in found.parsed.words)
+        return met / len(found.parsed.words)
+
+    def _bridge(self, found: _Found, covered: float) -> Bridge | None:
+        if not self._stages.languages or not found.dense or not found.keyword:
+            return None
         texts = {id: found.hits[id].text for id in found.dense}
-        return bridge(found.asked, texts, found.dense, met / len(found.parsed.words))
+        return bridge(found.asked, texts, found.dense, covered)
 
     def _beside(self, scored: Sequence[rank.Scored]) -> dict[str, Around]:
         """The neighbours in their episode of those that a client stored.

@@ -1,0 +1,122 @@
+"""A scratch vault of documents, read and searched by the daemon's own parts."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from second_brain.cli.benches.recall.data import DataSet, Document
+from second_brain.cli.benches.recall.scoring import DEPTH
+from second_brain.config import Settings
+from second_brain.daemon import Daemon
+from second_brain.index.embedding import Embedder
+from second_brain.instance import make_private_folder, vault_folder
+from second_brain.memory.model import RecallQuery
+from second_brain.memory.recalling import Recalling
+from second_brain.memory.shelf import Shelf
+from second_brain.memory.stages import Stages
+from second_brain.report import Silent
+from second_brain.vault.edit import new_note
+from second_brain.vault.model import PropertyValue
+from second_brain.vault.names import safe_name, title_of
+from second_brain.vault.note import CREATED_KEY, ID_KEY, SOURCE_KEY
+
+_PATIENCE_SECONDS = 3 * 3600.0
+_NO_DATE = 1_700_000_000_000
+_DAY_MS = 86_400_000
+
+
+def write_vault(vault: Path, data: DataSet) -> None:
+    """One note a document, named as `remember` names it. Those with a date are memories that a
+    client stored then, one client a conversation; the others are the user's own notes."""
+    if vault.exists() and sum(1 for _ in vault.glob("*/*.md")) == len(data.documents):
+        return
+    shutil.rmtree(vault, ignore_errors=True)
+    for document in data.documents:
+        file = vault / document.id / f"{safe_name(title_of(document.text))}.md"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(_note(document))
+
+
+def _note(document: Document) -> bytes:
+    created = datetime.fromtimestamp((document.created or _NO_DATE) / 1000, UTC)
+    properties: dict[str, PropertyValue] = {
+        "tags": ["brain"],
+        CREATED_KEY: created.strftime("%Y-%m-%dT%H:%M:%S+00:00"),
+        ID_KEY: document.id,
+    }
+    if document.created is not None:
+        properties[SOURCE_KEY] = f"client-{document.group}"
+    return new_note(properties, document.text)
+
+
+class Bench:
+    """A vault that has been indexed."""
+
+    def __init__(self, daemon: Daemon, data: DataSet) -> None:
+        self._daemon = daemon
+        dated = [d.created for d in data.documents if d.created is not None]
+        self._now_ms = max(dated, default=_NO_DATE) + _DAY_MS
+
+    async def rankings(self, questions: Mapping[str, str], stages: Stages) -> dict[str, list[str]]:
+        """The ids found for each question, best first, with these stages of recall. It is asked
+        a day after the latest document, and no recall counts for the next one."""
+        daemon = self._daemon
+        now = datetime.fromtimestamp(self._now_ms / 1000, UTC)
+        recalling = Recalling(
+            daemon.engine,
+            daemon.index,
+            daemon.state,
+            Shelf(daemon.files, daemon.catalog, "bench"),
+            now=lambda: now,
+            clock_ms=lambda: self._now_ms,
+            stages=stages,
+        )
+        found: dict[str, list[str]] = {}
+        for id, text in questions.items():
+            answer = await recalling.recall(RecallQuery(text, top_k=DEPTH))
+            found[id] = [hit.memory.id for hit in answer.hits]
+        return found
+
+
+@asynccontextmanager
+async def indexed(
+    place: Path, data: DataSet, model: Embedder, settings: Settings
+) -> AsyncIterator[Bench]:
+    """The documents in a vault in `place`, indexed; what is there already is used."""
+    vault = place / "vault"
+    await asyncio.to_thread(write_vault, vault, data)
+    own = Settings(
+        vault=vault,
+        data_dir=place / "data",
+        model_dir=settings.model_dir,
+        index=settings.index,
+    )
+    folder = vault_folder(own)
+    make_private_folder(folder.path)
+    daemon = Daemon(own, folder, report=Silent(), watch=False, load=lambda name: model)
+    async with daemon.running():
+        await _ready(daemon, len(data.documents))
+        yield Bench(daemon, data)
+
+
+async def _ready(daemon: Daemon, documents: int) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        counts = daemon.catalog.counts()
+        if (
+            daemon.index.encoder.state == "ready"
+            and daemon.sync.last_scan is not None
+            and counts.memories == documents
+            and counts.unembedded == 0
+            and not daemon.index.building
+            and not daemon.index.outdated
+        ):
+            return
+        await asyncio.sleep(0.1)
+    raise TimeoutError(f"{documents} documents were not indexed in time")
