@@ -287,6 +287,28 @@ def test_old_versions_are_removed_once_nobody_can_read_them(tmp_path: Path) -> N
     with_writer(tmp_path, test)
 
 
+def test_old_versions_are_removed_though_a_few_commits_followed_the_upkeep(tmp_path: Path) -> None:
+    async def test(writer, recorder, table, clock) -> None:
+        for n in range(200):
+            await writer.submit(note(f"n{n % 7}"), flush=True)
+        await settle(writer)
+        assert len(recorder.optimized) == 1
+        await writer.submit(note("late"), flush=True)
+        clock.now += 359.0
+        await settle(writer)
+        assert len(recorder.optimized) == 1
+        clock.now += 1.0
+        await settle(writer)
+        assert len(recorder.optimized) == 2
+        clock.now += 360.0
+        await settle(writer)
+        clock.now += 100_000.0
+        await settle(writer)
+        assert len(recorder.optimized) == 3, "then an idle table is left alone"
+
+    with_writer(tmp_path, test)
+
+
 def test_failing_upkeep_is_counted_and_tried_again_later(tmp_path: Path) -> None:
     async def test(writer, recorder, table, clock) -> None:
         for n in range(40):

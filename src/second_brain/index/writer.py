@@ -73,6 +73,9 @@ class OptimizePolicy:
                 due = min(due, self.last_commit + self.idle_seconds)
             if self.rows >= self.many_rows:
                 due = min(due, self.last_commit + self.settled_seconds)
+            if self.leftovers:
+                # A few commits since the last upkeep are no reason to keep the remains for an hour.
+                due = min(due, max(self.last_success, self.last_commit) + self.tidy_seconds)
         if self.failures_in_a_row:
             wait = self.retry_seconds * 2 ** min(self.failures_in_a_row - 1, 6)
             due = max(due, self.last_failure + min(wait, self.dirty_seconds))
