@@ -31,6 +31,8 @@ _TOLD_APART = 100
 """One note in so many is moved, one is deleted and one is new on the other branch."""
 
 _LONGEST = 3 * 3600.0
+_EVERY = 0.5
+_AT_REST = 120.0
 
 
 class _Peak(threading.Thread):
@@ -103,34 +105,35 @@ def _checkouts(table: Table, bed: Bed, daemon: DaemonProcess, changed: int) -> N
 def _missed_in_the_end(bed: Bed, daemon: DaemonProcess) -> list[str]:
     """The files that the daemon does not know as they are, once there are none or it is at rest.
 
-    At rest: nothing has become known for a minute, though nothing is being scanned or embedded.
+    At rest: nothing more has become known for a while, and nothing is scanned or embedded.
     """
     there = {
         file.relative_to(bed.vault).as_posix(): digest(file.read_bytes())
         for file in bed.vault.rglob("*.md")
     }
-    missed: list[str] = []
-    quiet_since = time.perf_counter()
     deadline = time.perf_counter() + _LONGEST
+    quiet_since = time.perf_counter()
+    last: list[str] | None = None
     while time.perf_counter() < deadline:
+        time.sleep(_EVERY)
         try:
+            index = daemon.get("/health")["index"]
+            if index["scanning"] or index["pending"]:
+                continue
+            # Asked for only when it seems done: listing ten thousand notes is work for it, too.
             known = {str(note["path"]): note["hash"] for note in all_notes(daemon)}
-            busy = daemon.get("/health")["index"]
         except (OSError, http.client.HTTPException, SecondBrainError):
-            time.sleep(1)
             continue
-        now = sorted(
-            path for path in there.keys() | known.keys() if there.get(path) != known.get(path)
-        )
-        at_work = busy["scanning"] or busy["pending"] or now != missed
-        if not now and not busy["pending"]:
+        paths = there.keys() | known.keys()
+        missed = sorted(path for path in paths if there.get(path) != known.get(path))
+        if not missed:
             return []
-        quiet_since = time.perf_counter() if at_work else quiet_since
-        missed = now
-        if time.perf_counter() - quiet_since > 60.0:
-            break
-        time.sleep(0.5)
-    return missed
+        if missed != last:
+            last, quiet_since = missed, time.perf_counter()
+        elif time.perf_counter() - quiet_since > _AT_REST:
+            return missed
+        time.sleep(len(there) / 2_000)
+    return last or ["nothing: it never came to rest"]
 
 
 def _make_branches(bed: Bed) -> int:
