@@ -81,9 +81,9 @@ class Postings:
         """
         weights: NDArray[np.float32] = np.zeros(places, dtype=np.float32)
         for word in dict.fromkeys(map(tuple, words)):
-            worth = [found for term in word if (found := self._worth(term)) is not None]
+            worth = [own for term in word if (own := self._worth(term)) is not None]
             if len(worth) == 1:
-                (found, values) = worth[0]
+                found, values = worth[0]
                 weights[found] += values
             elif worth:
                 best: NDArray[np.float32] = np.zeros(places, dtype=np.float32)
