@@ -31,7 +31,7 @@ def assert_reached(rows: Rows) -> None:
 
 
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path, model_dir: Path) -> None:
-    rows = bench(tmp_path, model_dir, "--kills", "8", "--seed", "20261130")
+    rows = bench(tmp_path, model_dir, "--kills", "7", "--seed", "20261130")
     assert_reached(rows)
     zeroes = (
         "acknowledged writes lost",
@@ -41,7 +41,7 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path, model_dir: Path) -
         "unexpected answers",
     )
     assert [rows[label]["value"] for label in zeroes] == [0] * len(zeroes)
-    assert rows["kills"]["value"] == 8
+    assert rows["kills"]["value"] == 7
     assert rows["acknowledged writes"]["value"] > 30
 
 
