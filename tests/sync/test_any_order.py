@@ -20,6 +20,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from profiles import examples, is_nightly
 from second_brain.errors import EditRefused, InvalidInput, NoteNotFound
 from second_brain.memory.model import Remembered
+from second_brain.vault.links import Resolver
+from second_brain.vault.model import Link
 from second_brain.vault.settle import Due
 
 FOLDERS = ["", "a", "b", "a/deep"]
@@ -45,6 +47,17 @@ PATHS = st.builds(
 )
 TEXTS = st.builds(lambda head, body: f"{head}{body}\n", *map(st.sampled_from, (HEADS, BODIES)))
 PICK = st.integers(0, 999)
+HUB = "hub/Hub.md"
+HUB_TEXT = """---
+tags: brain
+supersedes: ["[[Three]]", "[[a/One]]"]
+second-brain-related: ["[[Two]]"]
+---
+[[One]] [[Two]] [[Three]] [[a/Two]] [[b/One]] [[a/deep/Three]] [[One 2|other]] [t](Two.md)
+[u](../a/One.md) ![[Three-LAPTOP-1A2B3C4]] [[c/One]]
+"""
+"""Links to everything by every kind of link, and is never touched: what its links mean changes only
+with what is done to others."""
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -62,6 +75,7 @@ class AnyOrder(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         (self.brain.vault / "keep.txt").write_text("the vault is never empty")
+        self.put(self.brain.vault / HUB, HUB_TEXT)
         self.runner.run(self.brain.start())
         self.runner.run(self.brain.settle())
 
@@ -78,7 +92,8 @@ class AnyOrder(RuleBasedStateMachine):
 
     def files(self) -> list[Path]:
         found = self.brain.vault.rglob("*.md")
-        return sorted(path for path in found if ".trash" not in path.parts)
+        kept = self.brain.vault / HUB
+        return sorted(path for path in found if ".trash" not in path.parts and path != kept)
 
     def pick(self, number: int) -> Path | None:
         files = self.files()
@@ -195,13 +210,15 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(number=PICK)
     def some_events_are_told(self, number: int) -> None:
-        """Of each kind every other one, or all, or none; the rest never."""
+        """Of each kind every other one, or all, or none, moves also the last one first; the rest
+        never."""
         events, self.events = self.events, Due()
         share = number % 3
+        order = -share if number % 2 else share
         if share:
             self.brain.daemon.sync.report(
                 Due(
-                    events.moved[::share],
+                    events.moved[::order],
                     set(sorted(events.changed)[::share]),
                     set(sorted(events.deleted)[::share]),
                     set(sorted(events.subtrees)[::share]),
@@ -218,6 +235,7 @@ class AnyOrder(RuleBasedStateMachine):
     def settle(self) -> None:
         self.runner.run(self.brain.settle())
         self.check_ids()
+        self.check_links()
 
     def compare(self) -> None:
         self.settle()
@@ -233,6 +251,18 @@ class AnyOrder(RuleBasedStateMachine):
         self.brain.changes.clear()
         self.runner.run(self.brain.daemon.sync.scan())
         assert self.brain.changes == []
+
+    def check_links(self) -> None:
+        """Every link means what it would if the vault were read for the first time."""
+        catalog = self.brain.daemon.catalog
+        rows = self.brain.rows()
+        resolver = Resolver(rows)
+        assert HUB in rows
+        for row in rows.values():
+            for edge in catalog.edges.stated_by(row.id):
+                path = resolver.resolve(Link(edge.target, markdown=edge.markdown), row.path)
+                id = rows[path].id if path is not None else None
+                assert (edge.target_path, edge.target_id) == (path, id), (row.path, edge.target)
 
     # Agents
 
