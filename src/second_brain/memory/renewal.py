@@ -42,15 +42,19 @@ def renew(
         return list(ranked)
     matrix = np.stack([vectors[entry.note_id] for entry in pool])
     close = np.einsum("id,jd->ij", matrix, matrix) >= alike
+    if close.sum() == len(pool):
+        return list(ranked)
+    # How often a memory was recalled tells nothing of whether it still holds.
+    stands = [standing(replace(signals[entry.note_id], recalls=0)) for entry in pool]
     yielding: dict[str, float] = {}
     for place in np.flatnonzero(close.sum(axis=1) > 1).tolist():
         old = pool[place]
-        others = [pool[n] for n in np.flatnonzero(close[place]).tolist() if n != place]
         newer = [
-            entry.score
-            for entry in others
-            if old.score - entry.score <= REACH
-            and _replaces(signals[entry.note_id], signals[old.note_id])
+            pool[n].score
+            for n in np.flatnonzero(close[place]).tolist()
+            if old.score - pool[n].score <= REACH
+            and stands[n] >= stands[place]
+            and _is_newer(signals[pool[n].note_id], signals[old.note_id])
         ]
         if newer and min(newer) <= old.score:
             yielding[old.note_id] = min(newer) - _STEP * len(newer)
@@ -68,9 +72,5 @@ def renew(
     )
 
 
-def _replaces(new: Signals, old: Signals) -> bool:
-    return (
-        new.created_at - old.created_at >= _DAY_MS
-        and not new.superseded
-        and standing(replace(new, recalls=0)) >= standing(replace(old, recalls=0))
-    )
+def _is_newer(one: Signals, other: Signals) -> bool:
+    return one.created_at - other.created_at >= _DAY_MS and not one.superseded
