@@ -3,7 +3,7 @@
 BM25 as in LanceDB's full-text index, computed over exactly the passages that there are: a search
 takes a tenth of a millisecond where the table's takes several on other threads, and a passage
 weighs the same before and after the table is optimized. Two things are better here than there, by
-the table "What the words are worth" in docs/recall.md: the spellings of one word (its English and
+the table "What the words are worth" in README.md: the spellings of one word (its English and
 its French stem, a compound and its parts) count once, by the best of them; and a passage of a few
 words is not taken for one that speaks of nothing else.
 """
@@ -23,7 +23,7 @@ B = 0.75
 
 FEW = 60
 """Terms added to each passage's length: below about so many, a shorter one is no better one. See
-"What the words are worth" in docs/recall.md."""
+"What the words are worth" in README.md."""
 
 _SHIFT = 16
 _MOST = (1 << _SHIFT) - 1

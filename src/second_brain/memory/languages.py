@@ -2,7 +2,7 @@
 
 In a vault of two languages the words of a question meet, in the other language, only names; and the
 model takes passages in the question's own language for a little nearer than they are. The numbers
-come from the table "Across languages" of docs/recall.md.
+come from the table "Across languages" of README.md.
 """
 
 from __future__ import annotations

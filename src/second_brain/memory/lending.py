@@ -2,7 +2,7 @@
 
 What was stored just before and after a good match is often what the question asks for: the answer
 to a question that was noted, the reason of a decision, the name that a "she" stands for. The
-numbers come from the table "Episodes" of docs/recall.md.
+numbers come from the table "Episodes" of README.md.
 """
 
 from __future__ import annotations

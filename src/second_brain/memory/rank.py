@@ -11,7 +11,7 @@ The order of the steps:
 6. `expand`: neighbours in the graph follow, below every direct match.
 7. `percent`: relevance becomes the 0 to 100 that a client sees.
 
-The numbers below come from the tables of docs/recall.md, each from the one that it names.
+The numbers below come from the tables of README.md, each from the one that it names.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 "We run on MySQL" matches a question after the database as well as "we moved to Postgres", often
 better. Where two memories are alike as only texts about one thing are, the older one yields, even
-to a somewhat weaker match. The numbers come from the table "Stale facts" of docs/recall.md.
+to a somewhat weaker match. The numbers come from the table "Stale facts" of README.md.
 """
 
 from __future__ import annotations
