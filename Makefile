@@ -3,6 +3,7 @@
 # make nightly  10,000 examples of every property, for hours; TESTS=tests/vault runs those only
 # make lint     style and types
 # make setup    what the others do first by themselves: .venv, packages, the embedding model
+# make instructions  write ai_instructions/ anew from their one text
 # make clean    remove .venv, the copy of the example vault and its data, and all caches
 #
 # PYTHON=python3.12      the Python to use, 3.11 or newer
@@ -35,7 +36,7 @@ endif
 # Every start of the daemon would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup model clients run test lint clean
+.PHONY: setup model clients run test lint instructions clean
 .DELETE_ON_ERROR:
 
 setup: model
@@ -81,6 +82,9 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+instructions: $(INSTALLED)
+	@$(BIN)/python -m second_brain.integrations.instructions ai_instructions
 
 clean:
 	rm -rf $(VENV) $(RUN) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from second_brain.integrations.connect.clients import TRANSPORTS
+from second_brain.integrations.instructions.rendering import LONGEST, body, files
+from second_brain.integrations.instructions.rendering import SOURCES as ALL
 from second_brain.memory.model import KINDS, RELATION_TYPES, STATUSES
 from second_brain.server.tool_list import TOOLS
 
@@ -15,11 +18,23 @@ FILES = sorted(FOLDER.glob("*.md"))
 TOOL_NAMES = {tool.name for tool in TOOLS}
 PARAMETERS = {name for tool in TOOLS for name in dict(tool.input_schema["properties"])}
 SOURCES = {"claude", "chatgpt", "codex", "gemini", "cursor"}
-OTHER_WORDS = {"second-brain", "brain status", *KINDS, *STATUSES, *RELATION_TYPES, *SOURCES}
+CONNECTS = {f"brain connect {name}" for name in (*TRANSPORTS, "chatgpt")}
+OTHER_WORDS = {"second-brain", *CONNECTS, *KINDS, *STATUSES, *RELATION_TYPES, *SOURCES}
 
 
 def test_each_client_has_its_file() -> None:
     assert {path.stem.lower() for path in FILES} == SOURCES
+
+
+def test_the_files_are_what_the_one_text_is_rendered_to() -> None:
+    found = {path.name: path.read_text("utf-8") for path in FILES}
+    assert found == files(), "run: make instructions"
+
+
+@pytest.mark.parametrize("source", ALL)
+def test_the_text_is_short_enough_for_every_client(source: str) -> None:
+    assert len(body(source)) <= LONGEST
+    assert f"`{source}`" in body(source)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
