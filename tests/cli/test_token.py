@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,8 @@ def test_where(brain, tmp_path: Path) -> None:
 def test_a_token_of_the_environment_is_the_one(brain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECOND_BRAIN_AUTH_TOKEN", "mine")
     assert brain("token", "show").stdout == "mine\n"
+
+
+def test_headers_are_what_a_client_sends(brain) -> None:
+    headers = json.loads(brain("token", "headers").stdout)
+    assert headers == {"Authorization": f"Bearer {brain('token', 'show').stdout.strip()}"}

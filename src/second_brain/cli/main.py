@@ -41,9 +41,11 @@ _SECTIONS = {
         "undo": ("undo:undo", "Take a write back."),
     },
     "Connect": {
+        "connect": ("connect:connect", "Register with Claude, Codex, Gemini, Cursor, VS Code."),
         "mcp": ("mcp:mcp", "Speak MCP on standard input and output."),
         "token": ("token:token", "The token that clients send."),
         "clients": ("clients:clients", "The applications that you let in."),
+        "hook": ("hook:hook", "What Claude Code runs when a session starts and ends."),
     },
     "Look after it": {
         "doctor": ("doctor:doctor", "Find what is wrong, and mend what is safe to mend."),

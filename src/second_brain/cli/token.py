@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from second_brain.cli.options import with_settings
@@ -24,3 +26,13 @@ def show(settings: Settings, where: bool) -> None:
         click.echo(found.file or "the settings (SECOND_BRAIN_AUTH_TOKEN or server.auth_token)")
     else:
         click.echo(found.value)
+
+
+@token.command()
+@with_settings("data_dir")
+def headers(settings: Settings) -> None:
+    """Print the header that carries the token, as JSON, for a client that asks when it connects.
+
+    Claude Code runs this after `brain connect claude-code`, so that it need not keep the token.
+    """
+    click.echo(json.dumps({"Authorization": f"Bearer {ensure_token(settings).value}"}))
