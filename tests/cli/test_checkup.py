@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 
 import pytest
 
-from second_brain.cli.checkup import machine, notes, places, running, stores
+from second_brain.cli.checkup import machine, notes, places, running, stores, tools
 from second_brain.index.inspection import CatalogView, Unresolved
 from second_brain.instance import DaemonInfo
+from second_brain.integrations.connect.places import Places
 from second_brain.vault.rules import SyncRule
 from unprivileged import run_unprivileged, shared_folder
 
@@ -279,3 +281,23 @@ def test_an_index_at_rest_holds_what_the_catalogue_knows(
     index: dict[str, object], wrong: bool
 ) -> None:
     assert (running.index_differs(report(**index), 7) is not None) == wrong
+
+
+def test_tools_that_would_not_find_the_brain_are_named(tmp_path: Path) -> None:
+    here = Places("linux", tmp_path, {})
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".gemini").mkdir()
+    gone = {"mcpServers": {"second-brain": {"command": "/gone/brain", "args": ["mcp"]}}}
+    (tmp_path / ".cursor/mcp.json").write_text(json.dumps(gone))
+    other = {"mcpServers": {"second-brain": {"type": "http", "url": "http://localhost:9/mcp"}}}
+    (tmp_path / ".claude.json").write_text(json.dumps(other))
+    (tmp_path / ".gemini/settings.json").write_text("{")
+    found = {Path(f.path or "").name: f for f in tools.connected(here, "http://127.0.0.1:8787")}
+    assert found["mcp.json"].message == "Cursor starts /gone/brain, which is not there."
+    assert found["mcp.json"].hint == "Run: brain connect cursor"
+    assert "calls http://localhost:9/mcp" in found[".claude.json"].message
+    assert found["settings.json"].severity == "note"
+    other["mcpServers"]["second-brain"]["url"] = "http://localhost:8787/mcp"
+    (tmp_path / ".claude.json").write_text(json.dumps(other))
+    paths = {f.path for f in tools.connected(here, "http://127.0.0.1:8787")}
+    assert str(tmp_path / ".claude.json") not in paths

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from second_brain import __version__
-from second_brain.cli.checkup import machine, notes, places, running, stores
+from second_brain.cli.checkup import machine, notes, places, running, stores, tools
 from second_brain.cli.checkup.finding import Finding
 from second_brain.config import Settings
 from second_brain.errors import SecondBrainError
 from second_brain.instance import DaemonInfo, VaultFolder, vault_folder
+from second_brain.integrations.connect.places import own_places
 from second_brain.vault.rules import SyncRule, load_obsidian_settings
 from second_brain.vault.scan import scan
 
@@ -36,6 +37,7 @@ SUBJECTS = {
     "conflicts": "no sync client left conflict copies",
     "links": "links and relations lead somewhere",
     "leftovers": "no temporary files are left",
+    "tools": "the AI tools that are connected find this brain",
 }
 """What is looked at, in this order, and what is so when nothing is found."""
 
@@ -83,6 +85,8 @@ def _checks(settings: Settings, info: DaemonInfo | None, ask: Ask) -> Iterator[C
     yield ("vault",), lambda: places.vault(root, settings.sync.folder)
     yield ("data",), lambda: places.data_folder(settings.data_dir, root, _folders(settings))
     yield ("model",), lambda: machine.model(settings)
+    url = info.url if info is not None else settings.server.url
+    yield ("tools",), lambda: tools.connected(own_places(), url)
     if root is None:
         return
     folder = vault_folder(settings)
