@@ -140,7 +140,7 @@ class DaemonProcess:
                     raise self._failed() from None
                 time.sleep(0.01)
 
-    def wait_ready(self, every: float = 0.5) -> dict[str, Any]:
+    def wait_ready(self, every: float = 0.5, within: float = _LONGEST_INDEXING) -> dict[str, Any]:
         """Until the model is there and nothing is left to index; the last /health."""
         self.wait_serving()
         found: dict[str, Any] = {}
@@ -153,7 +153,7 @@ class DaemonProcess:
             idle = not found["index"]["scanning"] and found["index"]["pending"] == 0
             return bool(idle and found["embedding"]["state"] == "ready")
 
-        self.until(ready, every=every, within=_LONGEST_INDEXING)
+        self.until(ready, every=every, within=within)
         return found
 
     def until(

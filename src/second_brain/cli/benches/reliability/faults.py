@@ -25,8 +25,8 @@ class Fault:
     """`harm` brings it about and returns what ends it, None where nobody has to end it.
 
     `refuses` are the requests that cannot be done meanwhile. `problem` is what /health must name.
-    `stopped`: it happens while the daemon does not run; `gone`: notes are. `disks`: only where the
-    disks are small; `permissions`: only where they hold.
+    `stopped`: it happens while the daemon does not run. `gone`: notes are, or nothing says that
+    there were any. `disks`: only where the disks are small; `permissions`: only where they hold.
     """
 
     harm: Harm
@@ -78,7 +78,9 @@ FAULTS: dict[str, Fault] = {
     "history emptied, at start": Fault(
         harms.state_emptied, problem="history-lost", stopped=True, history_lost=True
     ),
-    "stores deleted, at start": Fault(harms.stores_deleted, stopped=True, history_lost=True),
+    "stores deleted, at start": Fault(
+        harms.stores_deleted, stopped=True, history_lost=True, gone=True
+    ),
 }
 
 

@@ -26,8 +26,17 @@ from second_brain.cli.benches.workspace import Bed, Workspace
 NOTES = 48
 _AGENTS = 3
 _UPKEEP_AFTER_COMMITS = 200
-_PHASES = ("start-up", "steady load", "first index", "steady load", "compaction", "start-up",
-           "model switch", "steady load")  # fmt: skip
+_COMING_BACK = 300.0
+_PHASES = (
+    "first index",
+    "model switch",
+    "compaction",
+    "steady load",
+    "start-up",
+    "steady load",
+    "start-up",
+    "steady load",
+)
 _KINDS = {
     "lost": "acknowledged writes lost",
     "torn": "torn or temporary files",
@@ -215,7 +224,7 @@ class Killing:
 
     def _come_back(self, when: str) -> None:
         self._daemon.start()
-        self._daemon.wait_ready(every=0.1)
+        self._daemon.wait_ready(every=0.1, within=_COMING_BACK)
         way = self._ways[0]
         self._daemon.until(lambda: way.is_in_force(self._daemon.get("/health")), every=0.1)
         self._ledger.claims = [claim for own in self._own for claim in own]

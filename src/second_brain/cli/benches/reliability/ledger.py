@@ -47,10 +47,14 @@ class Claim:
 
 @dataclass(slots=True)
 class Ledger:
-    """All claims, and the files that the user's side wrote, with their whole texts."""
+    """All claims, and the files that the user's side wrote, with their whole texts.
+
+    `vanished`: when it moved or deleted one lately, by `time.monotonic`.
+    """
 
     claims: list[Claim] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    vanished: list[float] = field(default_factory=list)
 
 
 @dataclass(slots=True)

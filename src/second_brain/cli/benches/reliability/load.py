@@ -16,6 +16,9 @@ from second_brain.cli.benches.reliability.ledger import SOURCE, Claim, Ledger
 _WORDS = ["wind", "tide", "mast", "keel", "oar", "cleat", "buoy", "chart", "lamp", "rope"]
 _MOST_NOTES = 16
 _EDITED = "Edited"
+_MOST_VANISHING = 8
+_VANISHING_SECONDS = 75.0
+"""More than ten notes that vanish within a minute are held back, and not taken for deleted."""
 _REFUSALS = {404, 409, 503, 507}
 """Answers that mean: nothing was done, and why."""
 
@@ -179,9 +182,8 @@ class Editor(threading.Thread):
         self._stopped.set()
 
     def run(self) -> None:
-        acts: list[Callable[[str, str], None]] = [
-            self._add_a_line, self._save_in_place, self._save_over, self._move, self._remove,
-        ]  # fmt: skip
+        writing = [self._add_a_line, self._save_in_place, self._save_over]
+        vanishing = [self._move, self._remove]
         while not self._stopped.wait(self._chance.uniform(0, 2 * self._pause)):
             self._count += 1
             marker = f"zqed{self._label}x{self._count:04}"
@@ -190,7 +192,16 @@ class Editor(threading.Thread):
                 folder = self._chance.choice([_EDITED, f"{_EDITED}/Deep"])
                 self._write(f"{folder}/{self._sheet()}.md", self._text(marker))
             else:
+                acts: list[Callable[[str, str], None]] = list(writing)
+                if self._may_vanish():
+                    acts += vanishing
                 self._chance.choice(acts)(self._chance.choice(mine), marker)
+
+    def _may_vanish(self) -> bool:
+        """Whether one more path may be gone without the vault being taken for offline."""
+        long_ago = time.monotonic() - _VANISHING_SECONDS
+        self._ledger.vanished = [at for at in self._ledger.vanished if at > long_ago]
+        return len(self._ledger.vanished) < _MOST_VANISHING
 
     def _write(self, path: str, text: str) -> None:
         file = self._vault / path
@@ -221,11 +232,13 @@ class Editor(threading.Thread):
         (self._vault / target).parent.mkdir(parents=True, exist_ok=True)
         (self._vault / path).rename(self._vault / target)
         self._ledger.files[target] = self._ledger.files.pop(path)
+        self._ledger.vanished.append(time.monotonic())
 
     def _remove(self, path: str, marker: str) -> None:
         del marker
         (self._vault / path).unlink()
         del self._ledger.files[path]
+        self._ledger.vanished.append(time.monotonic())
 
     def _sheet(self) -> str:
         return f"Sheet {self._label}{self._count}"
