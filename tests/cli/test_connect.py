@@ -160,7 +160,7 @@ def test_no_secret_of_the_file_is_in_what_a_dry_run_shows(brain, home: Path) -> 
     file = home / ".gemini/settings.json"
     file.parent.mkdir()
     ours = {"httpUrl": "http://x/mcp", "headers": {"Authorization": "Bearer zqsecret1"}}
-    servers = {"second-brain": ours, "z": {"env": {"API_TOKEN": "zqsecret2"}}}
+    servers = {"second-brain": ours, "z": {"API_TOKEN": "zqsecret2"}}
     file.write_text(json.dumps({"mcpServers": servers}, indent=2))
     done = brain("connect", "gemini", "--dry-run")
     assert "Bearer …" in done.output
@@ -233,3 +233,19 @@ def test_each_system_has_its_places(
 def test_the_other_way_of_each_client(name: str, entry: dict[str, Any]) -> None:
     way = TRANSPORTS[name][1]
     assert client(name, Places("linux", Path("/h"), {}), LAUNCH, way).entry == entry
+
+
+def test_where_the_clients_own_command_fails_its_file_is_edited(
+    brain, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'error: unknown command add-json' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    done = brain("connect", "claude-code")
+    assert done.exit_code == 0
+    assert "(error: unknown command add-json); its file was edited instead." in done.output
+    assert entry(home / ".claude.json")["type"] == "http"
+    assert brain("connect", "claude-code", "--remove").exit_code == 0
+    assert not (home / ".claude.json").exists()

@@ -127,6 +127,16 @@ def test_an_entry_looks_as_if_the_user_had_written_it() -> None:
     )
 
 
+def test_line_ends_are_those_of_the_file() -> None:
+    text = '{\r\n  "a": 1\r\n}\r\n'
+    added = json_edit.with_value(text, PATH, ENTRY)
+    assert added.count("\n") == added.count("\r\n") > 8
+    added = toml_edit.with_table("a = 1\r\n", *CODEX, ENTRY, OWNED)
+    assert added.count("\n") == added.count("\r\n") == 5
+    added = marked.with_block("a\r\n", "b\nc")
+    assert added.count("\n") == added.count("\r\n") == 6
+
+
 def test_an_empty_file_becomes_one_and_is_empty_again() -> None:
     for text in ("", "\n", "\ufeff"):
         added = json_edit.with_value(text, PATH, ENTRY)

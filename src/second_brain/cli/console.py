@@ -155,7 +155,7 @@ Second Brain for Obsidian
   address   {url}
   token     {where}
 
-Connect a tool by one of these:
+Connect a tool with `brain connect CLIENT`, or by one of these:
 
   Claude Code      claude mcp add --scope user --transport http second-brain {url}/mcp \\
                      --header "{header}"
