@@ -207,3 +207,20 @@ def test_a_hook_does_not_wait_for_a_client_that_says_nothing(
     ) as process:
         assert process.wait(60) == 0
     assert time.monotonic() - started < 30
+
+
+def test_claude_code_itself_runs_the_hooks(daemon: DaemonProcess, home: Home) -> None:
+    """Without a model: its address leads nowhere, and a session begins and ends all the same."""
+    connect(daemon, home, "claude-code", "--hooks", client="")
+    nowhere = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "ANTHROPIC_API_KEY": "none"}
+    request = "Keep in mind that zqplover, the tender of Petrel, lies on the pontoon, upside down."
+    home.run("claude", "-p", request, CLAUDE_CODE_MAX_RETRIES="0", **nowhere)
+
+    def stored() -> dict[str, Any] | None:
+        found = daemon.get("/list", n=20, tag="session")
+        return next((entry for entry in found if "zqplover" in entry["content"]), None)
+
+    entry = eventually(stored, within=60)
+    assert entry["content"].startswith(f"Claude Code session in {home.project.name}, ")
+    (transcript,) = home.folder.glob(".claude/projects/*/*.jsonl")
+    assert "From my second brain" in transcript.read_text()
