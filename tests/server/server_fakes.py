@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from second_brain.errors import InvalidInput, NoteNotFound, SecondBrainError, WriteNotFound
+from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
 from second_brain.memory.model import (
     RELATION_TYPES,
     Appended,
@@ -95,6 +96,18 @@ class FakeMemories:
         self.health_now = _HEALTH
         self.fails: BaseException | None = None
         self.sides: tuple[bytes | None, bytes | None] = (None, b"")
+
+    async def import_places(self, asked: Sequence[Asked]) -> list[Place]:
+        return [
+            Place(entry.id, f"Notes/{entry.name}.md", entry.id in self.stored) for entry in asked
+        ]
+
+    async def import_notes(self, entries: Sequence[Imported], *, caller: Caller) -> int:
+        self.callers.append(caller)
+        return len(entries)
+
+    async def import_edges(self, edges: Sequence[ImportedEdge], *, caller: Caller) -> None:
+        self.callers.append(caller)
 
     def add(self, content: str, *, tags: Sequence[str] = (), source: str = "api") -> Memory:
         id_ = f"m{len(self.stored) + 1}"

@@ -28,6 +28,8 @@ from second_brain.server.validation import Fields
 from second_brain.server.without_model import WithoutModel
 
 NOT_REST = ("/mcp", "/mcp/", "/openapi.json", "/authorize", "/register", "/token", "/revoke")
+# The steps of one `brain import`, between the command and its daemon.
+NOT_REST += ("/import/places", "/import/notes", "/import/edges")
 
 
 class Reading(Fields):

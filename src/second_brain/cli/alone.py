@@ -19,6 +19,7 @@ from second_brain.report import Silent, StartReport
 from second_brain.server.auth import Authenticator, StaticToken
 from second_brain.server.body import Limits
 from second_brain.server.endpoint import Endpoint
+from second_brain.server.imports import Imports
 from second_brain.server.oauth.client_list import ClientList
 from second_brain.server.owner import Owner
 from second_brain.server.rest import Rest
@@ -61,6 +62,7 @@ class Alone:
         parts = (
             Rest(self._daemon.memories),
             Owner(self._daemon.memories),
+            Imports(self._daemon.memories),
             ClientList(self._daemon.state.logins, clock_ms),
         )
         self._endpoints = {

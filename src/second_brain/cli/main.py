@@ -34,6 +34,7 @@ _SECTIONS = {
         "stats": ("overview:stats", "How many memories, by tag, and what waits."),
         "graph": ("overview:graph", "Memories and relations, as JSON or for Graphviz."),
         "export": ("export:export", "Everything as JSON, or the notes as a zip."),
+        "import": ("import_:import_", "Memories of another program, or a folder of notes."),
     },
     "See and undo what was written": {
         "log": ("log:log", "Who wrote what into the vault, and when."),

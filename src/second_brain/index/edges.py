@@ -74,6 +74,14 @@ class EdgeStore:
                 ),
             )
 
+    def set_ages(self, ages: Iterable[tuple[int, str, str, str]]) -> None:
+        """Give edges their age: (created, source id, target id, type) each, for an import."""
+        with self._db.transaction():
+            self._db.run_many(
+                "UPDATE edges SET created = ? WHERE source_id = ? AND target_id = ? AND type = ?",
+                ages,
+            )
+
     def stated_by(self, source_id: str) -> list[EdgeRow]:
         """Every edge of a note, resolved or not."""
         return self._select("WHERE source_id = ? ORDER BY target, type", (source_id,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
 from second_brain.memory.model import (
     Appended,
     Caller,
@@ -121,3 +122,13 @@ class Memories(Protocol):
     async def accept_deletions(self) -> list[str]:
         """The notes that are held back as missing are deleted indeed; their paths."""
         ...
+
+    # Import
+
+    async def import_places(self, asked: Sequence[Asked]) -> list[Place]: ...
+
+    async def import_notes(self, entries: Sequence[Imported], *, caller: Caller = ...) -> int: ...
+
+    async def import_edges(
+        self, edges: Sequence[ImportedEdge], *, caller: Caller = ...
+    ) -> None: ...

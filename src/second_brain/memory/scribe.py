@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -46,6 +46,16 @@ class Settling:
     user: float = 10.0
     own: float = 2.0
     patience: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewNote:
+    """A note to create. `path` is where it shall lie, `summary` its line in the history."""
+
+    id: str
+    path: str
+    data: bytes
+    summary: str
 
 
 class Scribe:
@@ -95,21 +105,25 @@ class Scribe:
             name = self._name(folder, title, id)
             while True:
                 path = free_path(folder, name, self._files.taken)
-                n = self._begin(id, path, caller, summary, before=None, after=data)
-                try:
-                    self._files.create(path, data)
-                except FileExistsError:
-                    self._state.abandon_write(n)
-                    continue
-                except BaseException:
-                    self._state.abandon_write(n)
-                    raise
-                self._state.finish_write(n, after=data, after_hash=digest(data))
-                return path
+                if self._create(NewNote(id, path, data, summary), caller):
+                    return path
 
         path = await asyncio.to_thread(write)
         await self._take_in([path])
         return path
+
+    async def create_all(self, notes: Sequence[NewNote], *, caller: Caller) -> None:
+        """Create many notes, each at its path, or beside it if that is taken by now."""
+
+        paths = await asyncio.to_thread(lambda: [self._create_near(n, caller) for n in notes])
+        if paths:
+            await self._take_in(paths)
+
+    def free(self, folder: str, name: str, id: str) -> str:
+        """A path of this name for a new note; where it is taken, always the same other one."""
+        name = self._name(folder, name, id)
+        path = f"{folder}/{name}.md"
+        return path if not self._files.taken(path) else f"{folder}/{name} {id[:8]}.md"
 
     async def edit(self, id: str, change: Change, *, caller: Caller, summary: str) -> bool:
         """Apply `change` to a memory's bytes; whether that changed anything.
@@ -180,6 +194,26 @@ class Scribe:
                 self._state.abandon_write(write.n)
 
     # In a worker thread
+
+    def _create(self, note: NewNote, caller: Caller) -> bool:
+        """Whether the path was free."""
+        n = self._begin(note.id, note.path, caller, note.summary, before=None, after=note.data)
+        try:
+            self._files.create(note.path, note.data)
+        except FileExistsError:
+            self._state.abandon_write(n)
+            return False
+        except BaseException:
+            self._state.abandon_write(n)
+            raise
+        self._state.finish_write(n, after=note.data, after_hash=digest(note.data))
+        return True
+
+    def _create_near(self, note: NewNote, caller: Caller) -> str:
+        folder, _, name = note.path.removesuffix(".md").rpartition("/")
+        while not self._create(note, caller):
+            note = replace(note, path=free_path(folder, name, self._files.taken))
+        return note.path
 
     def _name(self, folder: str, title: str, id: str) -> str:
         """The file's name; not one by which the rules would keep the note out."""

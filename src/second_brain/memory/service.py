@@ -13,6 +13,7 @@ from second_brain.index.state import State
 from second_brain.memory.capture import Capture, CaptureRules
 from second_brain.memory.chronicle import Chronicle, record
 from second_brain.memory.editing import Editing
+from second_brain.memory.importing import Asked, Imported, ImportedEdge, Importing, Place
 from second_brain.memory.links_follow import LinksFollow
 from second_brain.memory.model import (
     Appended,
@@ -86,6 +87,7 @@ class MemoryService:
         )
         self._editing = Editing(self._scribe, self._shelf, now=now)
         self._relations = Relations(engine, self._scribe, self._shelf)
+        self._importing = Importing(engine, self._scribe, state, self._relations, rules)
         self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
         self._overview = Overview(engine.catalog, state, self._shelf, clock_ms=clock_ms)
         self._chronicle = Chronicle(engine.catalog, state, engine.files)
@@ -147,6 +149,15 @@ class MemoryService:
         contents = await self._scribe.undo(n, caller=caller)
         row = self._catalog.by_id(contents.row.id, missing=True)
         return record(contents.row, row.path if row is not None else None, undone=True)
+
+    async def import_places(self, asked: Sequence[Asked]) -> list[Place]:
+        return await self._importing.places(asked)
+
+    async def import_notes(self, entries: Sequence[Imported], *, caller: Caller = NOBODY) -> int:
+        return await self._importing.write(entries, caller)
+
+    async def import_edges(self, edges: Sequence[ImportedEdge], *, caller: Caller = NOBODY) -> None:
+        await self._importing.relate(edges, caller)
 
     # Reading
 

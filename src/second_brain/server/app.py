@@ -22,6 +22,7 @@ from second_brain.server.cors import Cors
 from second_brain.server.endpoint import Endpoint
 from second_brain.server.events import Events
 from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS, HostOriginGuard, Sites
+from second_brain.server.imports import Imports
 from second_brain.server.mcp import MemoryServer
 from second_brain.server.mcp_changes import announcing
 from second_brain.server.metrics import Metrics
@@ -85,7 +86,14 @@ def create_app(
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)
     feed = feed or Feed()
     metrics = Metrics(memories, feed)
-    parts = (Rest(memories), Owner(memories), WithoutModel(memories), Events(feed), metrics)
+    parts = (
+        Rest(memories),
+        Owner(memories),
+        Imports(memories),
+        WithoutModel(memories),
+        Events(feed),
+        metrics,
+    )
     handlers = {path: methods for part in parts for path, methods in part.routes().items()}
     handlers.update(logins.owner_routes() if logins else {})
     strict_paths = [*mcp_http.PATHS, *(logins.strict_paths if logins else ())]

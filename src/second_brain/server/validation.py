@@ -74,6 +74,15 @@ class Fields:
                 raise InvalidInput(name, f"'{name}' must be a list of strings")
         return tuple(item for item in items if item)
 
+    def objects(self, name: str) -> list[Fields]:
+        """Return the objects of a list, each as fields; none when absent."""
+        value = self._values.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise InvalidInput(name, f"'{name}' must be a list of objects")
+        return [Fields(item, lenient=self._lenient) for item in value]
+
     def integer(self, *names: str, default: int, low: int, high: int) -> int:
         """Return a whole number, brought into `low` to `high`."""
         value = self._integer(names)
