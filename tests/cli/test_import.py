@@ -56,7 +56,7 @@ def export_of(count: int) -> dict[str, Any]:
 
 def kept(export: dict[str, Any]) -> tuple[dict[str, Any], set[tuple[Any, ...]]]:
     """What an import must not change."""
-    same = ("content", "source", "created_at", "recall_count", "importance_score")
+    same: tuple[str, ...] = ("content", "source", "created_at", "recall_count", "importance_score")
     same += ("contradiction_wins", "contradiction_losses")
     entries = {e["id"]: (*(e[name] for name in same), sorted(e["tags"])) for e in export["entries"]}
     edges = {(e["source_id"], e["target_id"], e["type"], e["created_at"]) for e in export["edges"]}

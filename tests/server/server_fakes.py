@@ -102,11 +102,11 @@ class FakeMemories:
             Place(entry.id, f"Notes/{entry.name}.md", entry.id in self.stored) for entry in asked
         ]
 
-    async def import_notes(self, entries: Sequence[Imported], *, caller: Caller) -> int:
+    async def import_notes(self, entries: Sequence[Imported], *, caller: Caller = NOBODY) -> int:
         self.callers.append(caller)
         return len(entries)
 
-    async def import_edges(self, edges: Sequence[ImportedEdge], *, caller: Caller) -> None:
+    async def import_edges(self, edges: Sequence[ImportedEdge], *, caller: Caller = NOBODY) -> None:
         self.callers.append(caller)
 
     def add(self, content: str, *, tags: Sequence[str] = (), source: str = "api") -> Memory:
