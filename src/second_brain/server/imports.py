@@ -8,8 +8,7 @@ from typing import Protocol
 from second_brain.errors import InvalidInput
 from second_brain.index.state import Counters
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
-from second_brain.memory.kinds import KINDS, STATUSES
-from second_brain.memory.model import Caller
+from second_brain.memory.model import KINDS, STATUSES, Caller
 from second_brain.server.endpoint import Call, Handler
 from second_brain.server.owner import require_owner
 from second_brain.server.validation import Fields
