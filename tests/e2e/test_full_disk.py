@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from harness import DaemonProcess, eventually
 
+from second_brain.cli.benches.reliability.harms import fill
+
 TAGGED = "---\ntags: [brain]\n---\n"
 
 Mount = Callable[[str, str], Path]
@@ -37,19 +39,6 @@ def mount(tmp_path: Path) -> Iterator[Mount]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def fill(folder: Path) -> Path:
-    """A file that takes all the space that is left."""
-    ballast = folder / ".ballast"
-    with ballast.open("wb", buffering=0) as handle:
-        for size in (1 << 16, 1 << 12, 512, 1):
-            try:
-                while True:
-                    handle.write(b"\0" * size)
-            except OSError:
-                continue
-    return ballast
-
-
 def test_a_full_vault_disk(mount: Mount, tmp_path: Path, model_dir: Path) -> None:
     vault = mount("vault", "2m")
     (tmp_path / "data").mkdir()
@@ -61,7 +50,7 @@ def test_a_full_vault_disk(mount: Mount, tmp_path: Path, model_dir: Path) -> Non
         daemon.wait_scanned()
         answer = daemon.post("/capture", content="Stored while there was room: zqroom.")
         mine = eventually(lambda: daemon.note("Mine.md"))["id"]
-        ballast = fill(vault)
+        make_room = fill(vault)
         before = daemon.bytes_of_vault()
         history = daemon.get("/history")
         for path, body in (
@@ -78,7 +67,7 @@ def test_a_full_vault_disk(mount: Mount, tmp_path: Path, model_dir: Path) -> Non
         assert daemon.get("/history") == history, "nothing was written"
         assert daemon.recall("zqmine")[0]["id"] == mine
         assert daemon.recall("No room for this one")[0]["id"] in (mine, answer["id"])
-        ballast.unlink()
+        make_room()
         again = daemon.post("/capture", content="There is room again: zqagain.")
         assert daemon.recall("zqagain")[0]["id"] == again["id"]
         assert daemon.post("/append", id=mine, addition="More.")["ok"] is True
@@ -100,7 +89,7 @@ def test_a_full_data_disk(mount: Mount, tmp_path: Path, model_dir: Path) -> None
         daemon.start()
         daemon.wait_ready()
         daemon.post("/capture", content="Stored while there was room: zqroom.")
-        ballast = fill(disk)
+        make_room = fill(disk)
         files = daemon.markdown_files()
         acknowledged = []
         for n in range(30):
@@ -118,7 +107,7 @@ def test_a_full_data_disk(mount: Mount, tmp_path: Path, model_dir: Path) -> None
         assert daemon.http.get("/health").status_code == 200
         assert daemon.recall("zqmine")[0]["path"] == "Mine.md"
         daemon.write("Saved.md", f"{TAGGED}Saved by an editor while the disk is full: zqsaved.\n")
-        ballast.unlink()
+        make_room()
 
         def room_again() -> bool:
             response = daemon.http.post("/capture", json={"content": "Room again: zqagain."})

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from second_brain.index.database import Database, chunked, marks
+from second_brain.index.note_queries import MEMORY
 
 SCHEMA = """
 CREATE INDEX notes_episodes ON notes (source, created, id) WHERE is_memory AND missing_since IS NULL
@@ -22,7 +23,6 @@ GAP_MS = 30 * 60_000
 REACH = 4
 """So many memories before and after one are looked at."""
 
-_MEMORY = "is_memory AND missing_since IS NULL"
 _BESIDE = """
 (SELECT json_group_array(json_array(id, created)) FROM (
   SELECT id, created FROM notes WHERE source = own.source AND created {side} own.created
@@ -32,12 +32,12 @@ _BESIDE = """
 
 
 def _beside(side: str, order: str) -> str:
-    return _BESIDE.format(side=side, order=order, span=GAP_MS * REACH, memory=_MEMORY, reach=REACH)
+    return _BESIDE.format(side=side, order=order, span=GAP_MS * REACH, memory=MEMORY, reach=REACH)
 
 
 _AROUND = (
     f"SELECT id, created, {_beside('<', 'DESC')}, {_beside('>', 'ASC')} FROM notes AS own"
-    f" WHERE own.{_MEMORY} AND own.source <> ? AND own.id IN "
+    f" WHERE own.{MEMORY} AND own.source <> ? AND own.id IN "
 )
 
 

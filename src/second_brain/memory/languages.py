@@ -72,7 +72,9 @@ def bridge(
     the words were met, the question's language is unknown, or nearly all is in one language."""
     if covered >= UNSURE_BELOW or (asked := language(question)) is None:
         return None
-    foreign = frozenset(id for id in dense if language(texts[id]) not in (None, asked))
+    # The beginning alone, so that what is remembered of a text does not keep all of it.
+    told = {id: language(texts[id][:_READ_CHARACTERS]) for id in dense}
+    foreign = frozenset(id for id, found in told.items() if found not in (None, asked))
     if min(len(foreign), len(dense) - len(foreign)) < LEAST_FOREIGN:
         return None
     return Bridge(foreign, covered)

@@ -183,8 +183,8 @@ class Recalling:
         wanted = max(query.top_k, 1)
         bonus = 0.0 if preferred is None else rank.TIME_BONUS
         scored = rank.contenders(scored, _DIVERSE + wanted, bonus=bonus)
-        # A thread would cost more than the three queries do.
         scored = self._allowed(scored, limits)
+        # A thread would cost more than the three queries do.
         signals = self._signals([s.note_id for s in scored])
         known = [entry for entry in scored if entry.note_id in signals]
         if preferred is not None:

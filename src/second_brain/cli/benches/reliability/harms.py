@@ -15,11 +15,11 @@ _GARBAGE = b"\x17garbage" * 40
 
 
 def vault_full(scene: Scene) -> End:
-    return _fill(scene.vault)
+    return fill(scene.vault)
 
 
 def data_full(scene: Scene) -> End:
-    return _fill(scene.bed.data)
+    return fill(scene.bed.data)
 
 
 def vault_disk_read_only(scene: Scene) -> End:
@@ -164,8 +164,8 @@ def _back(away: Path, place: Path) -> None:
     away.rename(place)
 
 
-def _fill(folder: Path) -> End:
-    """A file that takes all the room that is left."""
+def fill(folder: Path) -> End:
+    """Take all the room that is left; what is returned gives it back."""
     ballast = folder / ".ballast"
     with ballast.open("wb", buffering=0) as handle:
         for size in (1 << 16, 1 << 12, 512, 1):
