@@ -1,0 +1,1 @@
+"""What a language model can do for a memory, and what rules do where there is none."""
