@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from second_brain.errors import IndexUnavailable, NoteNotFound
 from second_brain.index.chunk import chunks, embedded_text
@@ -22,6 +23,8 @@ from second_brain.vault.markdown import scan
 log = logging.getLogger(__name__)
 
 _NEAREST = 12
+
+Outcome = Literal["refuse", "flag", "store"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,14 @@ class Standing:
     similar: Match | None = None
     news: str = ""
     related: tuple[str, ...] = ()
+
+
+def outcome(score: float, *, news: bool) -> Outcome:
+    """What becomes of a text by its score against the closest memory. What brings news is never
+    refused, whatever the score; README.md, "New or known", shows both limits at work."""
+    if score >= SAME_SCORE and not news:
+        return "refuse"
+    return "flag" if score >= SIMILAR_SCORE else "store"
 
 
 class Similarities:
@@ -81,7 +92,7 @@ class Similarities:
             return Standing(related=related)
         known = await asyncio.to_thread(self._shelf.text, row)
         novelty = await asyncio.to_thread(says_something_new, text, known)
-        if score >= SAME_SCORE and known and not novelty:
+        if outcome(score, news=not known or bool(novelty)) == "refuse":
             return Standing(duplicate=Match(row, score))
         return Standing(similar=Match(row, score), news=novelty.reason, related=related)
 

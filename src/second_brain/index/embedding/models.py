@@ -103,7 +103,8 @@ XQuAD, English). Quantiles in per cent:
 to a model than a synonym ("at 3 pm" and "at 4 pm": .964 and .975), so `same` alone never proves
 that nothing new was said. `similar` parts paraphrases from other facts on the topic. `related`
 admits less than one random pair in a thousand of paragraphs and one in a hundred of chat turns, at
-the price of most pairs that share no more than a topic: links are to be few and right.
+the price of most pairs that share no more than a topic: links are to be few and right. README.md,
+"New or known", has `similar` and `same` tried on 672 pairs that they were not chosen on.
 """
 
 

@@ -1,0 +1,1 @@
+"""How good the rules of capture are, on pairs of texts of which it is known how they relate."""
