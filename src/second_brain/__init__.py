@@ -1,7 +1,6 @@
 """Second Brain for Obsidian: one daemon, one memory, your own Markdown."""
 
-from importlib.metadata import version
-
 __all__ = ["__version__"]
 
-__version__ = version("second-brain-obsidian")
+# Written down here and read by the build: looking an installed package up costs every command.
+__version__ = "0.1.0"

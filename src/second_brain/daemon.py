@@ -17,7 +17,7 @@ from pathlib import Path
 from second_brain import __version__
 from second_brain.config import Settings
 from second_brain.errors import IndexUnavailable, SettingsError, VaultOffline
-from second_brain.imports import collector_paused
+from second_brain.imports import collector_paused, defer_package, models_built_later
 from second_brain.index.catalog import Catalog
 from second_brain.index.embedding import Embedder, available_models, load_model
 from second_brain.index.encoder import Encoder
@@ -26,6 +26,7 @@ from second_brain.index.state import State
 from second_brain.instance import (
     DaemonInfo,
     DaemonLock,
+    TokenInForce,
     VaultFolder,
     ensure_token,
     vault_folder,
@@ -281,8 +282,8 @@ class Daemon:
         return load_model(name, settings.model_dir, settings.embedding.threads or None)
 
 
-Speak = Callable[[str, str], Coroutine[None, None, None]]
-"""Talks to one more client, by the daemon's own URL and token, until there is no more to say."""
+Speak = Callable[[str, Callable[[], str]], Coroutine[None, None, None]]
+"""Talks to one more client, by the daemon's own URL and token in force, until all is said."""
 
 
 def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None = None) -> int:
@@ -290,7 +291,9 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
 
     With `speak`, also end when that ends, and take any port if the one of the settings is taken.
     """
-    with collector_paused():
+    with collector_paused(), models_built_later():
+        for package in ("mcp", "mcp.server"):  # A client, and frames that this server does without.
+            defer_package(package)
         from second_brain.server.app import create_app  # noqa: PLC0415 - most of the start
         from second_brain.server.body import Limits  # noqa: PLC0415
         from second_brain.server.guard import CLIENT_ORIGINS, LOOPBACK_HOSTS  # noqa: PLC0415
@@ -304,6 +307,7 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
         port = int(listener.getsockname()[1])
         settings = replace(settings, server=replace(settings.server, port=port))
         token = ensure_token(settings)
+        token_in_force = TokenInForce(token)
         daemon = Daemon(settings, folder, report=report)
 
         up = asyncio.Event()
@@ -333,7 +337,7 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
 
         app = create_app(
             daemon.memories,
-            token=token.value,
+            token=token_in_force,
             oauth=OAuthParts(
                 daemon.state.logins,
                 public_url=settings.server.public_url,
@@ -361,7 +365,7 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
             if speak is not None:
                 started = asyncio.create_task(up.wait())
                 await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
-                speaking = asyncio.create_task(speak(settings.server.url, token.value))
+                speaking = asyncio.create_task(speak(settings.server.url, token_in_force))
                 await asyncio.wait({serving, speaking}, return_when=asyncio.FIRST_COMPLETED)
                 server.stop()
                 for task in (started, speaking):
@@ -385,6 +389,7 @@ def run_stdio_alone(settings: Settings, output: Output) -> int:
     from second_brain.report import Silent  # noqa: PLC0415
     from second_brain.server.bridge import run_stdio  # noqa: PLC0415
 
-    return run_daemon(
-        settings, Silent(), speak=lambda url, token: run_stdio(url, token, output=output)
-    )
+    async def speak(url: str, token: Callable[[], str]) -> None:
+        await run_stdio(url, token(), locate=lambda: (url, token()), output=output)
+
+    return run_daemon(settings, Silent(), speak=speak)

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
+from functools import cache
 
 AROUND_DAYS = 3
 """How far "around March 12" reaches to either side."""
@@ -52,7 +53,7 @@ def parse(query: str, now: datetime) -> TimePhrase:
     moment = now if now.tzinfo is not None else now.astimezone()
     text = unicodedata.normalize("NFC", query) if len(query) <= _MOST_CHARS else ""
     found: list[tuple[int, int, Span, bool]] = []
-    for pattern, meaning in _RULES:
+    for pattern, meaning in _compiled():
         for match in pattern.finditer(text):
             if _is_quoted(text, match.start(), match.end()):
                 continue
@@ -290,14 +291,6 @@ def _around(match: re.Match[str], day: date) -> Span:
 # --- rules ---------------------------------------------------------------------------------------
 
 
-def _rule(pattern: str) -> re.Pattern[str]:
-    """Words are separated by any white space; the phrase must stand as words."""
-    spaced = pattern.replace(" ", r"\s+")
-    return re.compile(
-        rf"(?<![\w\-/.'’#@]){spaced}(?:['’]s(?!\w))?(?![\w\-/@'’]|\.\w)", re.IGNORECASE
-    )
-
-
 _N = (
     r"(?P<n>\d{1,7}|(?:a )?couple of|(?:a )?few|several|quelques|"
     + _any(" ".join(word for word in _NUMBERS if " " not in word))
@@ -330,61 +323,81 @@ _ANY_EN_MONTH = rf"(?P<month>(?:{_any(_EN_MONTHS)}|{_any(_SHORT_MONTHS + ' sept'
 _ANY_FR_MONTH = rf"(?P<month>(?:{_any(_FR_MONTHS)}|{_any(_SHORT_FR)})\.?)"
 _PART_OF_DAY = "(?: (?:morning|afternoon|evening|night|matin|soir|après-midi|apres-midi))?"
 
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span | None]], ...] = (
+_RULES: tuple[tuple[str, Callable[[re.Match[str], date], Span | None]], ...] = (
     # English
-    (_rule(f"{_EN_IN}(?:the )?(?:last|past|previous) {_N} {_EN_UNIT}"), _last_n),
-    (_rule(f"{_EN_IN}(?:the )?past(?P<n>(?!))? {_EN_UNIT}"), _last_n),
-    (_rule(f"{_EN_IN}(?:the )?(?:last|previous) (?P<unit>week|month|year)"), _previous),
-    (_rule(f"{_EN_IN}this (?P<unit>week|month|year)"), _current),
-    (_rule(f"{_EN_IN}{_N} {_EN_UNIT} ago"), _ago),
-    (_rule(f"{_EN_IN}(?:the )?day before yesterday"), _near_day(2)),
-    (_rule(f"{_EN_IN}(?:yesterday{_PART_OF_DAY}|last night)"), _near_day(1)),
-    (_rule(f"{_EN_IN}today"), _near_day(0)),
-    (_rule(f"{_EN_IN}last (?P<weekday>{_any(_EN_DAYS)})"), _weekday),
-    (_rule(f"(?P<since>since) (?P<weekday>{_any(_EN_DAYS)})"), _weekday),
-    (_rule(f"{_ABOUT} (?:the )?{_ANY_EN_MONTH} (?:the )?{_NTH}(?:,? {_YEAR})?"), _day),
-    (_rule(f"{_ABOUT} (?:the )?{_NTH}(?: of)? {_ANY_EN_MONTH}(?:,? {_YEAR})?"), _day),
-    (_rule(f"{_EXACTLY}{_EN_IN}{_ANY_EN_MONTH} {_NTH},? {_YEAR}"), _day),
-    (_rule(f"{_EXACTLY}{_EN_IN}(?:the )?{_NTH}(?: of)? {_ANY_EN_MONTH},? {_YEAR}"), _day),
-    (_rule(f"(?:(?P<since>since)|in|during|from) {_EN_MONTH}(?:,? (?:of )?{_YEAR})?"), _month),
-    (_rule(f"{_EN_IN}{_ANY_EN_MONTH},? {_YEAR}"), _month),
-    (_rule(f"(?:(?P<since>since)|in|during) {_YEAR}"), _year),
+    (f"{_EN_IN}(?:the )?(?:last|past|previous) {_N} {_EN_UNIT}", _last_n),
+    (f"{_EN_IN}(?:the )?past(?P<n>(?!))? {_EN_UNIT}", _last_n),
+    (f"{_EN_IN}(?:the )?(?:last|previous) (?P<unit>week|month|year)", _previous),
+    (f"{_EN_IN}this (?P<unit>week|month|year)", _current),
+    (f"{_EN_IN}{_N} {_EN_UNIT} ago", _ago),
+    (f"{_EN_IN}(?:the )?day before yesterday", _near_day(2)),
+    (f"{_EN_IN}(?:yesterday{_PART_OF_DAY}|last night)", _near_day(1)),
+    (f"{_EN_IN}today", _near_day(0)),
+    (f"{_EN_IN}last (?P<weekday>{_any(_EN_DAYS)})", _weekday),
+    (f"(?P<since>since) (?P<weekday>{_any(_EN_DAYS)})", _weekday),
+    (f"{_ABOUT} (?:the )?{_ANY_EN_MONTH} (?:the )?{_NTH}(?:,? {_YEAR})?", _day),
+    (f"{_ABOUT} (?:the )?{_NTH}(?: of)? {_ANY_EN_MONTH}(?:,? {_YEAR})?", _day),
+    (f"{_EXACTLY}{_EN_IN}{_ANY_EN_MONTH} {_NTH},? {_YEAR}", _day),
+    (f"{_EXACTLY}{_EN_IN}(?:the )?{_NTH}(?: of)? {_ANY_EN_MONTH},? {_YEAR}", _day),
+    (f"(?:(?P<since>since)|in|during|from) {_EN_MONTH}(?:,? (?:of )?{_YEAR})?", _month),
+    (f"{_EN_IN}{_ANY_EN_MONTH},? {_YEAR}", _month),
+    (f"(?:(?P<since>since)|in|during) {_YEAR}", _year),
     # French
     (
-        _rule(f"{_FR_DURING}(?:(?:les|ces|des) )?{_N} {_FR_LAST}s? {_FR_UNIT}"),
+        f"{_FR_DURING}(?:(?:les|ces|des) )?{_N} {_FR_LAST}s? {_FR_UNIT}",
         _last_n,
     ),
     (
-        _rule(f"{_FR_DURING}(?:les|ces|des) (?:quelques )?{_FR_LAST}s {_FR_UNIT}"),
+        f"{_FR_DURING}(?:les|ces|des) (?:quelques )?{_FR_LAST}s {_FR_UNIT}",
         _last_few,
     ),
-    (_rule(f"(?P<since>depuis) {_N} {_FR_UNIT}"), _last_n),
+    (f"(?P<since>depuis) {_N} {_FR_UNIT}", _last_n),
     (
-        _rule(f"{_FR_IN}{_FR_CALENDAR} (?:{_FR_LAST}|passée?|passee)"),
+        f"{_FR_IN}{_FR_CALENDAR} (?:{_FR_LAST}|passée?|passee)",
         _previous,
     ),
-    (_rule(f"{_FR_IN}(?:cette (?P<unit>semaine|année|annee)(?:-ci)?)"), _current),
-    (_rule(f"{_FR_IN}ce (?P<unit>mois)(?:-ci)?"), _current),
+    (f"{_FR_IN}(?:cette (?P<unit>semaine|année|annee)(?:-ci)?)", _current),
+    (f"{_FR_IN}ce (?P<unit>mois)(?:-ci)?", _current),
     (
-        _rule(rf"(?:(?P<since>depuis) )?il y a {_N} {_FR_UNIT}{_NOT_THERE_IS}"),
+        rf"(?:(?P<since>depuis) )?il y a {_N} {_FR_UNIT}{_NOT_THERE_IS}",
         _ago,
     ),
-    (_rule(f"{_FR_IN}avant-hier{_PART_OF_DAY}"), _near_day(2)),
-    (_rule(f"{_FR_IN}hier{_PART_OF_DAY}"), _near_day(1)),
-    (_rule(rf"{_FR_IN}aujourd['’]hui"), _near_day(0)),
-    (_rule(f"{_FR_IN}(?:le )?(?P<weekday>{_any(_FR_DAYS)}) (?:dernier|passé|passe)"), _weekday),
-    (_rule(f"(?P<since>depuis) (?:le )?(?P<weekday>{_any(_FR_DAYS)})"), _weekday),
-    (_rule(f"{_ABOUT_FR} {_NTH} {_ANY_FR_MONTH}(?: {_YEAR})?"), _day),
-    (_rule(f"{_EXACTLY}(?:(?:du|le|au) )?{_NTH} {_ANY_FR_MONTH} {_YEAR}"), _day),
+    (f"{_FR_IN}avant-hier{_PART_OF_DAY}", _near_day(2)),
+    (f"{_FR_IN}hier{_PART_OF_DAY}", _near_day(1)),
+    ((rf"{_FR_IN}aujourd['’]hui"), _near_day(0)),
+    (f"{_FR_IN}(?:le )?(?P<weekday>{_any(_FR_DAYS)}) (?:dernier|passé|passe)", _weekday),
+    (f"(?P<since>depuis) (?:le )?(?P<weekday>{_any(_FR_DAYS)})", _weekday),
+    (f"{_ABOUT_FR} {_NTH} {_ANY_FR_MONTH}(?: {_YEAR})?", _day),
+    (f"{_EXACTLY}(?:(?:du|le|au) )?{_NTH} {_ANY_FR_MONTH} {_YEAR}", _day),
     (
-        _rule(f"{_FR_MONTHLY} {_FR_MONTH}(?: {_YEAR})?"),
+        f"{_FR_MONTHLY} {_FR_MONTH}(?: {_YEAR})?",
         _month,
     ),
-    (_rule(f"{_FR_IN}{_ANY_FR_MONTH} {_YEAR}"), _month),
-    (_rule(f"(?:(?P<since>depuis)|en|durant) {_YEAR}"), _year),
+    (f"{_FR_IN}{_ANY_FR_MONTH} {_YEAR}", _month),
+    (f"(?:(?P<since>depuis)|en|durant) {_YEAR}", _year),
     # Both
     (
-        _rule(_ABOUT_ISO + r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"),
+        (_ABOUT_ISO + r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"),
         _iso_day,
     ),
 )
+
+
+@cache
+def _compiled() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span | None]], ...]:
+    """The rules; compiled at the first question, since a daemon's start need not wait for it.
+
+    Words are separated by any white space; the phrase must stand as words.
+    """
+    return tuple(
+        (
+            re.compile(
+                r"(?<![\w\-/.'’#@])"
+                + pattern.replace(" ", r"\s+")
+                + r"(?:['’]s(?!\w))?(?![\w\-/@'’]|\.\w)",
+                re.IGNORECASE,
+            ),
+            meaning,
+        )
+        for pattern, meaning in _RULES
+    )

@@ -16,8 +16,6 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlsplit
 
-import httpx2
-
 _MAX_BYTES = 32 * 1024
 _SECONDS = 8.0
 _MAX_URL = 500
@@ -96,6 +94,8 @@ class Documents:
         Raises:
             DocumentRefused: it cannot be fetched, or is not the JSON object that it must be.
         """
+        import httpx2  # noqa: PLC0415 - few daemons ever fetch one
+
         why = complaint(client_id)
         if why is not None:
             raise DocumentRefused(f"The client id cannot be used: {why}.")
@@ -115,6 +115,8 @@ class Documents:
         return found
 
     async def _body(self, client_id: str) -> bytes:
+        import httpx2  # noqa: PLC0415
+
         parts = urlsplit(client_id)
         host = parts.hostname or ""
         addresses = await self._resolve(host, self._port)
