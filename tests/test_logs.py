@@ -6,10 +6,12 @@ import io
 import logging
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from second_brain import logs
+from second_brain.errors import SettingsError
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +52,23 @@ def test_configuring_again_does_not_double_lines() -> None:
     logs.configure("info", out)
     logging.getLogger("second_brain").info("once")
     assert out.getvalue().count("once") == 1
+
+
+def test_a_file_is_kept_small_and_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "_FILE_BYTES", 200)
+    file = tmp_path / "new/brain.log"
+    out = io.StringIO()
+    logs.configure("info", out, file=file)
+    for n in range(50):
+        logging.getLogger("second_brain").info("line %d", n)
+    files = sorted(each.name for each in file.parent.iterdir())
+    assert files == ["brain.log", *(f"brain.log.{n}" for n in range(1, 5))]
+    assert all(each.stat().st_mode & 0o077 == 0 for each in file.parent.iterdir())
+    assert "line 49" in file.read_text()
+    assert out.getvalue().count("\n") == 50
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match=r"The log .* cannot be written"):
+        logs.configure("info", file=tmp_path / "file/brain.log")

@@ -40,7 +40,10 @@ def test_the_make_targets_that_it_names_exist() -> None:
 
 
 def test_variables_that_it_names_are_settings() -> None:
-    known = set(re.findall(r"SECOND_BRAIN_\w+", markdown_table())) | {"SECOND_BRAIN_CONFIG"}
+    known = set(re.findall(r"SECOND_BRAIN_\w+", markdown_table())) | {
+        "SECOND_BRAIN_CONFIG",
+        "SECOND_BRAIN_PROFILE",
+    }
     assert set(re.findall(r"SECOND_BRAIN_\w+", README)) <= known
 
 

@@ -6,6 +6,7 @@ and to at most one daemon at a time; the lock that says so dies with the process
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import hashlib
@@ -126,6 +127,55 @@ def ensure_token(settings: Settings) -> Token:
             f"The token file {file} cannot be written: {error.strerror}."
         ) from error
     return _read_token(file)
+
+
+def rotate_token(settings: Settings) -> Token:
+    """Put another token in the place of the one in the token file; running daemons follow it."""
+    if settings.server.auth_token is not None:
+        raise SettingsError(
+            "The token is set by the configuration (server.auth_token) or by "
+            "SECOND_BRAIN_AUTH_TOKEN; change it there, and restart the daemon."
+        )
+    make_private_folder(settings.data_dir)
+    file = settings.data_dir / "token"
+    fresh = file.with_name(f".token.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        _write_private(fresh, secrets.token_urlsafe(32) + "\n")
+        fresh.replace(file)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise SettingsError(
+            f"The token file {file} cannot be written: {error.strerror}."
+        ) from error
+    return _read_token(file)
+
+
+class TokenInForce:
+    """The token while a daemon runs: follows its file, so that a new one counts at once.
+
+    While the file is gone or damaged, the last one stays in force.
+    """
+
+    def __init__(self, token: Token) -> None:
+        self._token = token
+        self._stamp = self._stamp_now()
+
+    def __call__(self) -> str:
+        stamp = self._stamp_now()
+        if stamp is not None and stamp != self._stamp and self._token.file is not None:
+            with contextlib.suppress(SettingsError):
+                self._token = _read_token(self._token.file)
+            self._stamp = stamp
+        return self._token.value
+
+    def _stamp_now(self) -> tuple[int, int, int] | None:
+        if self._token.file is None:
+            return None
+        try:
+            found = self._token.file.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def find_token(settings: Settings) -> Token | None:

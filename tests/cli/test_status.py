@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from second_brain.cli.plain import local_time
 from second_brain.config import load_settings
 from second_brain.instance import DaemonInfo, DaemonLock, vault_folder
 
@@ -21,7 +22,7 @@ TOKEN = "the-token"
 HEALTH = {
     "ok": True,
     "version": "0.1.0",
-    "vault": {"notes": 1234},
+    "vault": {"notes": 1234, "last_scan": 1_700_000_000_000},
     "index": {"memories": 310, "pending": 2},
     "embedding": {"model": "multilingual-e5-small", "state": "loading"},
     "problems": [
@@ -35,13 +36,16 @@ HEALTH = {
     ],
 }
 
+CLIENTS = {"ok": True, "clients": [{"name": "Codex"}, {"name": "Cl\x1bever"}]}
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         known = self.headers["Authorization"] == f"Bearer {TOKEN}"
         self.send_response(200 if known else 401)
         self.end_headers()
-        self.wfile.write(json.dumps(HEALTH if known else {"ok": False}).encode())
+        found = CLIENTS if self.path == "/clients" else HEALTH
+        self.wfile.write(json.dumps(found if known else {"ok": False}).encode())
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -85,10 +89,13 @@ def test_no_daemon(brain, vault: Path) -> None:
     result = brain("status")
     assert result.exit_code == 1
     assert result.stdout.startswith("No daemon runs. Start one with: brain serve")
-    assert f"No daemon runs for {vault}." in brain("status", "--vault", str(vault)).stdout
+    assert brain("status", "--vault", str(vault)).stdout.splitlines() == [
+        f"Vault     {vault}",
+        f"Daemon    none runs; start it with: brain serve --vault '{vault}'",
+    ]
     as_json = brain("status", "--json")
     assert as_json.exit_code == 1
-    assert json.loads(as_json.stdout) == {"daemons": []}
+    assert json.loads(as_json.stdout) == {"daemons": [], "stopped": []}
 
 
 @pytest.mark.usefixtures("token")
@@ -102,7 +109,10 @@ def test_what_the_daemon_says(brain, vault: Path) -> None:
         "Notes     1,234",
         "Memories  310",
         "Pending   2",
+        f"Synced    {local_time(1_700_000_000_000)}",
         "Model     multilingual-e5-small (loading)",
+        "Size      0.0 MB of index, history and logins",
+        "Clients   Codex, Cl ever (by login)",
         "Problems  2",
         "  a.md: Two keys `x`. Remove one.",
         "  No model.",

@@ -28,3 +28,26 @@ def test_a_token_of_the_environment_is_the_one(brain, monkeypatch: pytest.Monkey
 def test_headers_are_what_a_client_sends(brain) -> None:
     headers = json.loads(brain("token", "headers").stdout)
     assert headers == {"Authorization": f"Bearer {brain('token', 'show').stdout.strip()}"}
+
+
+def test_rotate_writes_another_for_its_owner_alone(brain, home: Path) -> None:
+    file = home / "data/second-brain/token"
+    before = brain("token", "show").stdout
+    result = brain("token", "rotate")
+    assert result.exit_code == 0, result.output
+    after = file.read_text()
+    assert len(after) == len(before)
+    assert after != before
+    assert after.strip() not in result.output
+    assert file.stat().st_mode & 0o077 == 0
+    assert [each.name for each in file.parent.iterdir()] == ["token"]
+
+
+def test_a_token_that_is_set_elsewhere_is_not_rotated(
+    brain, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    monkeypatch.setenv("SECOND_BRAIN_AUTH_TOKEN", "mine")
+    result = brain("token", "rotate")
+    assert result.exit_code == 2
+    assert "change it there" in result.stderr
+    assert not (home / "data/second-brain/token").exists()

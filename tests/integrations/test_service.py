@@ -197,10 +197,13 @@ def test_a_profile_without_a_configuration_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    result = _brain("service", "install", "--name", "work")
-    assert result.exit_code == 2
-    assert "profiles/work.toml" in result.stderr
-    assert _brain("service", "install", "--name", "../x").exit_code == 2
+    for flag in ("--profile", "--name"):
+        result = _brain("service", "install", flag, "work")
+        assert result.exit_code == 2
+        assert "there is no profile work" in result.stderr
+        assert "brain init --profile work" in result.stderr
+        assert _brain("service", "install", flag, "../x").exit_code == 2
+        assert _brain("service", "uninstall", flag, "../x").exit_code == 2
 
 
 def _brain(*arguments: str) -> Result:

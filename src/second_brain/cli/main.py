@@ -50,6 +50,7 @@ _SECTIONS = {
     },
     "Look after it": {
         "doctor": ("doctor:doctor", "Find what is wrong, and mend what is safe to mend."),
+        "logs": ("logs:logs", "What the daemon logged."),
         "reindex": ("reindex:reindex", "Build the index anew; no note is touched."),
         "model": ("model:model", "Prepare, list and choose the embedding model."),
         "bench": ("bench:bench", "Measure this machine."),
@@ -95,12 +96,17 @@ class _Commands(click.Group):
     "Exit codes: 0 done; 1 it did not work, or nothing was found; 2 a setting or an argument is "
     "wrong.",
 )
+@click.option("--profile", metavar="NAME", help="One of several vaults, for any command.")
 @click.version_option(__version__, prog_name="Second Brain for Obsidian")
-def main() -> None:
+def main(profile: str | None) -> None:
     """Second Brain for Obsidian: one memory for every AI tool, kept in your own notes.
 
     Start with `brain serve --vault DIR`, and connect your tools as its first screen says.
     """
+    if profile is not None:
+        from second_brain.cli.options import choose
+
+        choose(profile=profile)
 
 
 if __name__ == "__main__":

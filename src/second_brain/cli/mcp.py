@@ -30,6 +30,7 @@ def mcp(ctx: click.Context, settings: Settings) -> None:
     daemon = daemon_meant(settings)
     if daemon is None:
         validate(settings)
+        logs.configure(settings.log.level, file=settings.log.file)
         from second_brain.daemon import run_stdio_alone
 
         try:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
-from second_brain.cli.options import with_settings
-from second_brain.config import Settings, config_file_in_use
+from second_brain.cli.options import chosen, with_settings
+from second_brain.config import Settings
 from second_brain.config.edit import set_value
 from second_brain.errors import SettingsError
 
@@ -34,9 +34,9 @@ def prepare(settings: Settings, name: str | None) -> None:
     """
     from second_brain.index.embedding import prepare_model
 
-    chosen = name or settings.embedding.model
+    wanted = name or settings.embedding.model
     with _shown_progress() as progress:
-        ready = prepare_model(chosen, settings.model_dir, progress)
+        ready = prepare_model(wanted, settings.model_dir, progress)
     if ready.note:
         click.echo(ready.note, err=True)
     click.echo(f"The model {ready.name} is ready in {settings.model_dir}.")
@@ -111,18 +111,17 @@ def list_models(settings: Settings, as_json: bool) -> None:
 @model.command()
 @click.argument("name")
 @with_settings("model_dir")
-@click.pass_context
-def use(ctx: click.Context, settings: Settings, name: str) -> None:
+def use(settings: Settings, name: str) -> None:
     """Write the model NAME into the configuration file; the rest of the file stays as it is.
 
     NAME is a known model, a folder, or a name on the Hugging Face hub such as organisation/model.
     """
     from second_brain.index.embedding import available_models
 
-    chosen = _full_name(name, [one.name for one in available_models(settings.model_dir)])
-    file = config_file_in_use(ctx.params["config"])
-    set_value(file, "embedding", "model", chosen)
-    click.echo(f"{file} now names the model {chosen}.")
+    full = _full_name(name, [one.name for one in available_models(settings.model_dir)])
+    file = chosen().file
+    set_value(file, "embedding", "model", full)
+    click.echo(f"{file} now names the model {full}.")
     click.echo("Make it ready with `brain model prepare`, and restart the daemon.")
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import click
-
+from second_brain.cli.options import chosen
 from second_brain.config import Settings, load_settings
 from second_brain.config.settings import default_config_file
-from second_brain.config.sources import config_file_in_use
 from second_brain.errors import SettingsError
 from second_brain.instance import find_token
 
@@ -26,14 +24,16 @@ def where_flags(settings: Settings) -> list[str]:
     Its environment is not this shell's. `SettingsError` where the token is known to this shell
     alone.
     """
-    config = _config()
+    config, profile = chosen().file, chosen().profile_in_use
     own = _of_file(config)
     flags = []
-    if settings.vault is not None:
+    if settings.vault is not None and (profile is None or settings.vault != own.vault):
         flags += ["--vault", str(settings.vault)]
     if settings.data_dir != own.data_dir:
         flags += ["--data-dir", str(settings.data_dir)]
-    if config.exists() and config != default_config_file():
+    if profile is not None:
+        flags += ["--profile", profile]
+    elif config.exists() and config != default_config_file():
         flags += ["--config", str(config)]
     if settings.server.auth_token is not None and own.server.auth_token is None:
         file = settings.data_dir / "token"
@@ -48,12 +48,8 @@ def where_flags(settings: Settings) -> list[str]:
 
 def model_flags(settings: Settings) -> list[str]:
     """The flag by which a program that may become the daemon finds the model."""
-    known = settings.model_dir == _of_file(_config()).model_dir
+    known = settings.model_dir == _of_file(chosen().file).model_dir
     return [] if known else ["--model-dir", str(settings.model_dir)]
-
-
-def _config() -> Path:
-    return config_file_in_use(click.get_current_context().params.get("config"))
 
 
 def _of_file(config: Path) -> Settings:

@@ -20,6 +20,7 @@ from second_brain.config import Settings, validate
     "sync.mode",
     "embedding.model",
     "log.level",
+    "log.file",
 )
 @click.pass_context
 def serve(ctx: click.Context, settings: Settings) -> None:
@@ -29,7 +30,7 @@ def serve(ctx: click.Context, settings: Settings) -> None:
     the configuration file and from SECOND_BRAIN_* variables.
     """
     validate(settings)
-    logs.configure(settings.log.level)
+    logs.configure(settings.log.level, file=settings.log.file)
     from second_brain.allocator import return_memory_early
     from second_brain.cli.console import Console, stdio_command
     from second_brain.imports import collector_paused

@@ -24,6 +24,8 @@ def validate(settings: Settings) -> None:
     # Sync clients would carry our files along with the vault, and the watcher would see them.
     _refuse_inside(vault, settings.data_dir, "The data directory", "--data-dir")
     _refuse_inside(vault, settings.model_dir, "The model directory", "--model-dir")
+    if settings.log.file is not None:
+        _refuse_inside(vault, settings.log.file.parent, "The log's folder", "--log-file")
     if settings.index.uri is not None and "://" not in settings.index.uri:
         _refuse_inside(vault, Path(settings.index.uri), "The index", "index.uri")
     if _lies_inside(vault, settings.data_dir):

@@ -38,6 +38,11 @@ def default_config_file() -> Path:
     return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "config.toml"
 
 
+def profiles_folder() -> Path:
+    """Where the configurations of several vaults lie, one file a profile."""
+    return default_config_file().parent / "profiles"
+
+
 def _about(
     help: str,
     *,
@@ -320,6 +325,14 @@ class LogSettings:
         default="info",
         metadata=_about("Least important lines logged.", env="LOG_LEVEL", flag="--log-level"),
     )
+    file: Path | None = field(
+        default=None,
+        metadata=_about(
+            "File for the log as well; it is rotated: five of 5 MB at most.",
+            env="LOG_FILE",
+            flag="--log-file",
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +374,6 @@ class Settings:
         if self.vault is None:
             raise SettingsError(
                 "No vault is set: pass --vault DIR, set SECOND_BRAIN_VAULT, "
-                f'or put vault = "DIR" into {default_config_file()}.'
+                f"or let `brain init` write it into {default_config_file()}."
             )
         return self.vault

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from second_brain.config.options import GROUPS, OPTIONS, PREFIX, Kind, Option
+from second_brain.config.profiles import PROFILE_VARIABLE, existing_profile
 from second_brain.config.settings import Settings, default_config_file
 from second_brain.errors import SettingsError
 
+CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 _SWITCHES = {"1": True, "true": True, "yes": True, "on": True}
 _SWITCHES |= {"0": False, "false": False, "no": False, "off": False}
 _BY_KEY = {option.key: option for option in OPTIONS}
@@ -28,6 +30,7 @@ def load_settings(
     flags: Mapping[str, str | None] | None = None,
     *,
     config_file: Path | None = None,
+    profile: str | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
     """Settings from all sources; `flags` maps a setting's key (`server.port`) to its text.
@@ -36,7 +39,7 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     given = {key: text for key, text in (flags or {}).items() if text is not None}
-    file = config_file_in_use(config_file, environ)
+    file = config_file_in_use(config_file, environ, profile=profile)
     values = _from_toml(file)
     for option in OPTIONS:
         if option.key in given:
@@ -52,23 +55,38 @@ def load_settings(
     return settings
 
 
-def config_file_in_use(named: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
-    """The TOML file that applies: the named one, SECOND_BRAIN_CONFIG's, or the default place.
+def config_file_in_use(
+    named: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    profile: str | None = None,
+) -> Path:
+    """The TOML file that applies: the one named, the profile's, or that at the default place.
 
-    Only the file at the default place may be missing.
+    What is named here goes before SECOND_BRAIN_CONFIG and SECOND_BRAIN_PROFILE. Only the file at
+    the default place may be missing.
     """
     environ = os.environ if environ is None else environ
-    from_env = environ.get(f"{PREFIX}CONFIG")
-    if named is None and not from_env:
+    config_from, profile_from = "--config", "--profile"
+    if named is None and profile is None:
+        config_from, profile_from = CONFIG_VARIABLE, PROFILE_VARIABLE
+        named = Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None
+        profile = environ.get(PROFILE_VARIABLE) or None
+    if named is not None and profile is not None:
+        raise SettingsError(
+            f"{config_from} and {profile_from} both name a configuration; give one of them."
+        )
+    if profile is not None:
+        return existing_profile(profile, profile_from)
+    if named is None:
         return default_config_file()
-    origin = "--config" if named is not None else f"{PREFIX}CONFIG"
-    file = _absolute(named or Path(from_env or ""), Path.cwd(), origin)
+    file = _absolute(named, Path.cwd(), config_from)
     try:
         file.stat()
     except FileNotFoundError:
-        raise SettingsError(f"{origin}: there is no file {file}.") from None
+        raise SettingsError(f"{config_from}: there is no file {file}.") from None
     except OSError as error:
-        raise SettingsError(f"{origin}: {file} cannot be read: {error.strerror}.") from error
+        raise SettingsError(f"{config_from}: {file} cannot be read: {error.strerror}.") from error
     return file
 
 

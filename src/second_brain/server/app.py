@@ -16,7 +16,7 @@ from second_brain.memory.api import Memories
 from second_brain.memory.feed import Feed
 from second_brain.server import mcp_http, openapi
 from second_brain.server.access_log import AccessLog
-from second_brain.server.auth import Authenticator, StaticToken, TokenVerifier
+from second_brain.server.auth import AnyOf, Authenticator, StaticToken, TokenVerifier
 from second_brain.server.body import Limits
 from second_brain.server.cors import Cors
 from second_brain.server.endpoint import Endpoint
@@ -42,7 +42,7 @@ Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 def create_app(
     memories: Memories,
     *,
-    token: str,
+    token: str | Callable[[], str],
     verifiers: Sequence[TokenVerifier] = (),
     oauth: OAuthParts | None = None,
     allowed_hosts: Sequence[str] = LOOPBACK_HOSTS,
@@ -57,7 +57,7 @@ def create_app(
 
     Args:
         memories: the use cases.
-        token: the static bearer token; must not be blank.
+        token: the owner's bearer token, or what gives the one in force; must not be blank.
         verifiers: who else can say that a token is valid, asked after the static one.
         oauth: where logins are kept; None if there is the static token only.
         allowed_hosts: values of `Host` that are served, with a port or for any port.
@@ -76,8 +76,9 @@ def create_app(
     logins = (
         OAuthServer(oauth, owner=owner, sites=sites, peers=peers, limits=limits) if oauth else None
     )
+    all_verifiers = [owner, *verifiers, *((logins.verifier,) if logins else ())]
     authenticator = Authenticator(
-        [owner, *verifiers, *((logins.verifier,) if logins else ())],
+        all_verifiers,
         query_token=query_token,
         challenge=logins.challenge if logins else None,
         peers=peers,
@@ -118,7 +119,7 @@ def create_app(
             Middleware(AccessLog, observe=metrics.observe),
             Middleware(HostOriginGuard, sites=sites, strict_paths=strict_paths),
             Middleware(Cors, sites=sites),
-            *((Middleware(CutOff, verifier=logins.verifier),) if logins else ()),
+            Middleware(CutOff, verifier=AnyOf(all_verifiers)),
         ],
         exception_handlers={HTTPException: _http_error, Exception: _crash},
         lifespan=running,

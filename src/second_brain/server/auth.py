@@ -36,15 +36,33 @@ class TokenVerifier(Protocol):
 
 
 class StaticToken:
-    """The one token of the configuration."""
+    """The owner's token: a text, or a function that gives the one in force now."""
 
-    def __init__(self, token: str) -> None:
-        if not token.strip():
+    def __init__(self, token: str | Callable[[], str]) -> None:
+        self._token = token
+        if not self._now().strip():
             raise ValueError("the token must not be empty")
-        self._digest = _digest(token.encode())
 
     async def verify(self, token: bytes, connection: HTTPConnection) -> Principal | None:
-        return Principal() if hmac.compare_digest(_digest(token), self._digest) else None
+        mine = _digest(self._now().encode())
+        return Principal() if hmac.compare_digest(_digest(token), mine) else None
+
+    def _now(self) -> str:
+        return self._token if isinstance(self._token, str) else self._token()
+
+
+class AnyOf:
+    """Several verifiers as one, asked in turn."""
+
+    def __init__(self, verifiers: Sequence[TokenVerifier]) -> None:
+        self._verifiers = tuple(verifiers)
+
+    async def verify(self, token: bytes, connection: HTTPConnection) -> Principal | None:
+        for verifier in self._verifiers:
+            principal = await verifier.verify(token, connection)
+            if principal is not None:
+                return principal
+        return None
 
 
 class Authenticator:
@@ -59,7 +77,7 @@ class Authenticator:
         peers: Peers | None = None,
         guesses: Guesses | None = None,
     ) -> None:
-        self._verifiers = tuple(verifiers)
+        self._verifier = AnyOf(verifiers)
         self._query_token = query_token
         self._challenge = challenge
         self._peers = peers or Peers()
@@ -75,10 +93,9 @@ class Authenticator:
             token = _token_of_query(connection.scope)
         if token is None:
             return None
-        for verifier in self._verifiers:
-            principal = await verifier.verify(token, connection)
-            if principal is not None:
-                return principal
+        principal = await self._verifier.verify(token, connection)
+        if principal is not None:
+            return principal
         await self._guesses.wrong(self._peers.address(connection))
         return None
 

@@ -45,7 +45,7 @@ class Manager(Protocol):
         """Whether it runs, and what the system says of it."""
         ...
 
-    def logs(self, service: Service, *, follow: bool) -> Sequence[str]:
+    def logs(self, service: Service, *, follow: bool, lines: int) -> Sequence[str]:
         """The command that shows its log."""
         ...
 
@@ -107,9 +107,9 @@ class Systemd:
         said = self._run(["systemctl", "--user", "status", "--no-pager", "--lines=0", service.unit])
         return said.returncode == 0, (said.stdout or said.stderr).strip()
 
-    def logs(self, service: Service, *, follow: bool) -> Sequence[str]:
-        how = ["--follow"] if follow else ["--no-pager", "--lines=200"]
-        return ["journalctl", "--user", "--unit", service.unit, *how]
+    def logs(self, service: Service, *, follow: bool, lines: int) -> Sequence[str]:
+        how = "--follow" if follow else "--no-pager"
+        return ["journalctl", "--user", "--unit", service.unit, f"--lines={lines}", how]
 
     def _ask(self, *words: str) -> None:
         _asked(self._run, ["systemctl", "--user", *words])
@@ -147,8 +147,8 @@ class Launchd:
         said = self._run(["launchctl", "print", f"{self._domain}/{service.label}"])
         return "state = running" in said.stdout, (said.stdout or said.stderr).strip()
 
-    def logs(self, service: Service, *, follow: bool) -> Sequence[str]:
-        return ["tail", "-n", "200", *(["-F"] if follow else []), str(service.log)]
+    def logs(self, service: Service, *, follow: bool, lines: int) -> Sequence[str]:
+        return ["tail", "-n", str(lines), *(["-F"] if follow else []), str(service.log)]
 
     def _file(self, service: Service) -> Path:
         return self._agents / f"{service.label}.plist"

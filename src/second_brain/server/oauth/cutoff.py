@@ -1,4 +1,4 @@
-"""Ends what an application has open when its login ends, or its access token does.
+"""Ends what somebody has open when the token ends: a login's, an access token, or a rotated one.
 
 A stream of changes may stay open for days. The token was looked at when it began; so that shutting
 an application out shuts it out at once, it is looked at again now and then.
@@ -12,7 +12,6 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from second_brain.server.auth import TokenVerifier, bearer_token
-from second_brain.server.oauth.grants import ACCESS_PREFIX
 
 _PAUSE_SECONDS = 2.0
 
@@ -26,7 +25,7 @@ class CutOff:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = bearer_token(scope) if scope["type"] == "http" else None
-        if token is None or not token.startswith(ACCESS_PREFIX.encode()):
+        if token is None:
             await self._app(scope, receive, send)
             return
         open_request = _Open(self._verifier, token, scope, receive, send)
