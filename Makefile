@@ -22,6 +22,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := .run
 INSTALLED := $(VENV)/.installed
+DASHBOARD := $(shell find src/dashboard \( -name node_modules -o -name screenshots -o -name __pycache__ \) -prune -o -type f -print)
 
 ifeq ($(strip $(VAULT)),)
 SERVED := $(RUN)/vault
@@ -48,7 +49,7 @@ $(BIN)/python:
 	    "Name another: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt
+$(INSTALLED): $(BIN)/python pyproject.toml constraints.txt $(DASHBOARD)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet -c constraints.txt \
 	  $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") torch
@@ -87,5 +88,6 @@ instructions: $(INSTALLED)
 	@$(BIN)/python -m second_brain.integrations.instructions ai_instructions
 
 clean:
-	rm -rf $(VENV) $(RUN) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RUN) src/dashboard/node_modules src/second_brain/server/dashboard
+	rm -rf dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

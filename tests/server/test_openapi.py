@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from second_brain.errors import SecondBrainError
 from second_brain.memory.feed import Feed
 from second_brain.memory.model import Caller
+from second_brain.server import dashboard_files
 from second_brain.server.app import create_app
 from second_brain.server.endpoint import Handler
 from second_brain.server.events import Events
@@ -28,6 +29,7 @@ from second_brain.server.validation import Fields
 from second_brain.server.without_model import WithoutModel
 
 NOT_REST = ("/mcp", "/mcp/", "/openapi.json", "/authorize", "/register", "/token", "/revoke")
+NOT_REST += dashboard_files.PATHS
 # The steps of one `brain import`, between the command and its daemon.
 NOT_REST += ("/import/places", "/import/notes", "/import/edges")
 

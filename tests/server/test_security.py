@@ -14,12 +14,14 @@ from starlette.routing import Mount, Route, Router
 from starlette.testclient import TestClient
 
 from second_brain import server
+from second_brain.server import dashboard_files
 from second_brain.server.app import create_app
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS")
 
-# What works without a token: finding out how to get one, and getting it.
+# What works without a token: finding out how to get one, getting it, and the page that asks for it.
 PUBLIC = {
+    *dashboard_files.PATHS,
     "/openapi.json",
     "/authorize",
     "/register",

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from second_brain.memory.api import Memories
 from second_brain.memory.feed import Feed
-from second_brain.server import mcp_http, openapi
+from second_brain.server import dashboard_files, mcp_http, openapi
 from second_brain.server.access_log import AccessLog
 from second_brain.server.auth import AnyOf, Authenticator, StaticToken, TokenVerifier
 from second_brain.server.body import Limits
@@ -113,6 +113,7 @@ def create_app(
                 for path, methods in handlers.items()
             ),
             Route(openapi.PATH, openapi.Document(handlers), methods=["GET"]),
+            *dashboard_files.routes(),
             *(logins.routes() if logins else ()),
         ],
         middleware=[

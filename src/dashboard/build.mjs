@@ -1,0 +1,77 @@
+// Bundles the page into the folder that is named: every file but index.html has its hash in its
+// name, and each that can shrink lies there compressed as well.
+//
+//   node build.mjs OUT
+
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const out = path.resolve(process.argv[2] ?? "");
+const PLACE = "/dashboard/";
+const SHRINKS = new Set([".js", ".css", ".svg", ".html", ".webmanifest"]);
+
+if (!process.argv[2]) throw new Error("Name the folder to build into: node build.mjs OUT");
+
+const result = await build({
+  absWorkingDir: here,
+  entryPoints: { app: "src/main.tsx", style: "src/style/index.css" },
+  outdir: out,
+  bundle: true,
+  format: "esm",
+  splitting: true,
+  minify: true,
+  target: ["es2022"],
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  assetNames: "[name]-[hash]",
+  legalComments: "eof",
+  metafile: true,
+  write: false,
+  logLevel: "warning",
+});
+
+/** The served name of what was built from a source. */
+const built = (source) => {
+  const [file] = Object.entries(result.metafile.outputs).find(([, o]) => o.entryPoint === source);
+  return PLACE + path.basename(file);
+};
+
+const files = new Map(result.outputFiles.map((f) => [path.basename(f.path), f.contents]));
+
+/** Adds a file of public/ under a name with its hash; the served name. */
+const add = (name, contents) => {
+  const { name: stem, ext } = path.parse(name);
+  const hash = createHash("sha256").update(contents).digest("hex").slice(0, 8).toUpperCase();
+  files.set(`${stem}-${hash}${ext}`, contents);
+  return `${PLACE}${stem}-${hash}${ext}`;
+};
+
+const names = {
+  SCRIPT: built("src/main.tsx"),
+  STYLE: built("src/style/index.css"),
+};
+const fill = (text) => text.replace(/%([A-Z]+)%/g, (_, key) => names[key]);
+const publicFile = (name) => readFile(path.join(here, "public", name));
+
+names.ICON = add("icon.svg", await publicFile("icon.svg"));
+names.EARLY = add("early.js", await publicFile("early.js"));
+names.MANIFEST = add(
+  "app.webmanifest",
+  Buffer.from(fill((await publicFile("app.webmanifest")).toString())),
+);
+files.set("index.html", Buffer.from(fill((await publicFile("index.html")).toString())));
+
+await mkdir(out, { recursive: true });
+for (const old of await readdir(out)) await rm(path.join(out, old), { recursive: true });
+for (const [name, contents] of files) {
+  await writeFile(path.join(out, name), contents);
+  if (!SHRINKS.has(path.extname(name))) continue;
+  const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+  await writeFile(path.join(out, `${name}.br`), brotliCompressSync(contents, options));
+  await writeFile(path.join(out, `${name}.gz`), gzipSync(contents, { level: 9 }));
+}
