@@ -113,7 +113,11 @@ class OnnxEmbedder:
         """The session of several cores; None until it has been opened, which nobody waits for."""
         with self._pool_lock:
             if self._opening_wide is None:
-                self._opening_wide = threading.Thread(target=self._open_wide, name="embed-wide")
+                # Never a daemon thread: one that is cut off at the end of the process, within the
+                # runtime's own code, aborts it.
+                self._opening_wide = threading.Thread(
+                    target=self._open_wide, name="embed-wide", daemon=False
+                )
                 self._opening_wide.start()
         return self._wide_session
 
