@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -117,6 +118,9 @@ SPECIAL = {
     "embedding.threads": ("4", 4),
     "links.max_related": ("7", 7),
     "server.public_url": ("https://b.example", "https://b.example"),
+    "llm.url": ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+    "llm.timeout_seconds": ("90", 90),
+    "maintenance.hour": ("4", 4),
     "server.trusted_proxies": ("10.0.0.0/8, ::1", ("10.0.0.0/8", "::1")),
     "index.uri": ("s3://bucket/x", "s3://bucket/x"),
     "sync.mode": ("ALL", "all"),
@@ -418,3 +422,18 @@ def test_the_public_address_may_be_named_by_clients_and_may_call() -> None:
     assert server.further_hosts == ("other.example", "brain.example:8443", "127.0.0.1")
     assert server.further_origins == ("https://app.example", "https://brain.example:8443")
     assert ServerSettings(host="0.0.0.0").further_hosts == ()
+
+
+def test_a_language_model_needs_address_and_name(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    settings = load_settings(
+        {"vault": str(vault), "llm.url": "http://127.0.0.1:11434/v1"}, environ={}
+    )
+    settings = dataclasses.replace(settings, data_dir=tmp_path / "d", model_dir=tmp_path / "m")
+    with pytest.raises(SettingsError, match=r"llm\.model"):
+        validate(settings)
+    validate(dataclasses.replace(settings, llm=dataclasses.replace(settings.llm, model="small")))
+    for wrong in ("127.0.0.1:11434", "http://user:key@host/v1", "ftp://host/v1"):
+        with pytest.raises(SettingsError, match=r"llm\.url"):
+            load_settings({"llm.url": wrong}, environ={})

@@ -19,6 +19,8 @@ from second_brain.config import Settings, validate
     "server.auth_token",
     "sync.mode",
     "embedding.model",
+    "llm.url",
+    "llm.model",
     "log.level",
     "log.file",
 )

@@ -33,6 +33,10 @@ def validate(settings: Settings) -> None:
             f"The vault {vault} lies inside the data directory {settings.data_dir}; "
             f"choose another with --data-dir."
         )
+    if settings.llm.url is not None and settings.llm.model is None:
+        raise SettingsError(
+            "llm.url is set, but not which model to use there: set llm.model, or --llm-model."
+        )
 
 
 def _refuse_inside(vault: Path, folder: Path, what: str, setting: str) -> None:

@@ -57,6 +57,17 @@ def base_url(value: str) -> str | None:
     return None if usable else complaint
 
 
+def web_address(value: str) -> str | None:
+    complaint = "a URL, such as http://127.0.0.1:11434/v1"
+    try:
+        parts = urlsplit(value)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        return complaint
+    extra = parts.query or parts.fragment or parts.username or any(c.isspace() for c in value)
+    return None if parts.scheme in ("http", "https") and host and not extra else complaint
+
+
 def network(value: str) -> str | None:
     try:
         ip_network(value, strict=False)

@@ -6,15 +6,16 @@ line flag, check and line in the README all follow from the field (see `options`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 import platformdirs
 
 from second_brain.config import rules
+from second_brain.config.about import about as _about
+from second_brain.config.model_settings import LlmSettings, MaintenanceSettings
 from second_brain.errors import SettingsError
 
 APP = "second-brain"
@@ -41,30 +42,6 @@ def default_config_file() -> Path:
 def profiles_folder() -> Path:
     """Where the configurations of several vaults lie, one file a profile."""
     return default_config_file().parent / "profiles"
-
-
-def _about(
-    help: str,
-    *,
-    env: str | None = None,
-    flag: str | None = None,
-    minimum: int | None = None,
-    maximum: int | None = None,
-    check: Callable[[Any], str | None] | None = None,
-    secret: bool = False,
-    shown_default: str | None = None,
-) -> dict[str, Any]:
-    """A field's metadata. `env` is the name after SECOND_BRAIN_ where it is not the key's own."""
-    return {
-        "help": help,
-        "env": env,
-        "flag": flag,
-        "minimum": minimum,
-        "maximum": maximum,
-        "check": check,
-        "secret": secret,
-        "shown_default": shown_default,
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +344,8 @@ class Settings:
     history: HistorySettings = field(default_factory=HistorySettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    llm: LlmSettings = field(default_factory=LlmSettings)
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
 
     @property
     def vault_root(self) -> Path:

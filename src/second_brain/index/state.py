@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from second_brain.index import logins
+from second_brain.index import logins, model_use
 from second_brain.index.database import Database, StoreDamaged, Value, chunked, marks, set_aside
 
 WriteState = Literal["pending", "done", "undone"]
 
-_VERSION = 2
-# Version 1 had no logins: what is there stays, what is missing is added.
+_VERSION = 3
+# Versions 1 and 2 had no logins and no language model: what is there stays, the rest is added.
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS counters (
   id TEXT PRIMARY KEY, recall_count INTEGER NOT NULL DEFAULT 0, last_recalled INTEGER,
@@ -34,7 +34,8 @@ CREATE TABLE IF NOT EXISTS writes (
 CREATE INDEX IF NOT EXISTS writes_id ON writes (id, n);
 CREATE INDEX IF NOT EXISTS writes_state ON writes (state);
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-{logins.SCHEMA}
+{logins.SCHEMA};
+{model_use.SCHEMA}
 """
 _COLUMNS = "n, id, path, at, client, tool, summary, state, after_hash, trash_path"
 
@@ -82,6 +83,8 @@ class State:
         self._db = db
         self._lost = lost
         self.logins = logins.Logins(db)
+        self.model_use = model_use.ModelUse(db)
+        self.model_jobs = model_use.ModelJobs(db)
 
     @property
     def lost(self) -> Path | None:
