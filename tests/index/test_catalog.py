@@ -233,8 +233,8 @@ def test_counts_and_tags(catalog: Catalog) -> None:
     catalog.upsert(
         [
             note("a.md", tags=("Work", "été"), importance=5, embedded=True, kind="episodic"),
-            note("b.md", tags=("work",), importance=2),
-            note("c.md", tags=("work",)),
+            note("b.md", tags=("work",), importance=2, source="claude"),
+            note("c.md", tags=("work",), source="claude"),
             note("d.md", is_memory=False, status="skipped", tags=("hidden",)),
             note("e.md", tags=("gone",)),
         ]
@@ -244,7 +244,8 @@ def test_counts_and_tags(catalog: Catalog) -> None:
     assert catalog.tags() == ["work", "été"]
     counts = catalog.counts()
     assert (counts.notes, counts.memories) == (4, 3)
-    assert (counts.unembedded, counts.unclassified) == (2, 2)
+    assert (counts.unembedded, counts.unclassified) == (2, 1)
+    assert [row.path for row in catalog.unclassified(9)] == ["c.md"]
     assert counts.average_importance == 3.5
     assert counts.statuses == {"indexed": 3, "skipped": 1}
     catalog.forget_index()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from second_brain.errors import InvalidInput, NoteNotFound, SecondBrainError, WriteNotFound
+from second_brain.memory.classifying import Classification
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
 from second_brain.memory.model import (
     RELATION_TYPES,
@@ -20,6 +21,7 @@ from second_brain.memory.model import (
     Forgotten,
     Graph,
     Health,
+    Likeness,
     Memory,
     NoteFile,
     NoteName,
@@ -34,6 +36,7 @@ from second_brain.memory.model import (
     WriteContents,
     WriteRecord,
 )
+from second_brain.memory.pictures import Picture
 from second_brain.server.body import Limits
 
 NOW = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -46,6 +49,7 @@ POSTS = {
     "/capture": {"content": "x"},
     "/append": {"id": "m1", "addition": "x"},
     "/update": {"id": "m1", "content": "x"},
+    "/similar": {"content": "x"},
     "/forget": {"id": "m1"},
     "/link": {"source_id": "m1", "target_id": "m2"},
     "/unlink": {"source_id": "m1", "target_id": "m2"},
@@ -170,14 +174,23 @@ class FakeMemories:
         self.writes.insert(0, record)
         return Remembered("stored", memory.id, "Stored.", path=memory.path)
 
+    async def likenesses(self, content: str, title: str | None = None) -> list[Likeness]:
+        self._check()
+        self.asked.append({"title": title})
+        same = [m for m in self.stored.values() if m.content == content]
+        return [Likeness(m, "similar", 87.345, "numbers: 4") for m in same]
+
     async def append(self, id: str, addition: str, *, caller: Caller = NOBODY) -> Appended:
         memory = self._find(id)
         self._called(caller)
         self.stored[id] = replace(memory, content=f"{memory.content}\n\n{addition}")
         return Appended(id, "Appended.")
 
-    async def update(self, id: str, content: str, *, caller: Caller = NOBODY) -> Updated:
+    async def update(
+        self, id: str, content: str, *, base: str | None = None, caller: Caller = NOBODY
+    ) -> Updated:
         memory = self._find(id)
+        self.asked.append({"base": base})
         self._called(caller)
         self.stored[id] = replace(memory, content=content)
         return Updated(id, 2, "Updated.")
@@ -214,6 +227,8 @@ class FakeMemories:
         after: int | None = None,
         before: int | None = None,
         offset: int = 0,
+        kind: str | None = None,
+        status: str | None = None,
     ) -> list[Memory]:
         self._check()
         self.asked.append({"n": n, "tag": tag, "after": after, "before": before})
@@ -231,6 +246,10 @@ class FakeMemories:
         if heading not in self._find(id).content:
             raise InvalidInput("heading", f"'heading' {heading} is not in this note")
         return f"section {heading}"
+
+    async def picture(self, target: str, note: str) -> Picture:
+        self._check()
+        return Picture(target, "image/png", b"png")
 
     async def link(
         self,
@@ -280,6 +299,13 @@ class FakeMemories:
         memory = self._find(id)
         self._called(caller)
         self.stored[id] = replace(memory, status=status)  # type: ignore[arg-type]
+
+    async def unclassified(self, n: int) -> list[Memory]:
+        return []
+
+    async def classify(self, id: str, given: Classification, *, caller: Caller = NOBODY) -> bool:
+        self._called(caller)
+        return False
 
     async def count(self) -> int:
         return len(self.stored)

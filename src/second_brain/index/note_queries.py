@@ -24,12 +24,14 @@ from second_brain.index.rows import (
 
 PRESENT = "missing_since IS NULL"
 MEMORY = f"is_memory AND {PRESENT}"
+UNCLASSIFIED = "importance IS NULL AND source NOT IN ('', 'obsidian')"
+"""Of a memory that did not come from the user's own hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """`notes` are the files present, `statuses` how many of them have which; `unembedded`,
-    `unclassified` (no kind) and `average_importance` are about memories."""
+    `unclassified` and `average_importance` are about memories."""
 
     notes: int
     memories: int
@@ -169,6 +171,7 @@ class NoteQueries:
         after: int | None = None,
         before: int | None = None,
         kind: str | None = None,
+        status: str | None = None,
         embedded: bool | None = None,
         limit: int | None = None,
         offset: int = 0,
@@ -179,6 +182,7 @@ class NoteQueries:
             ("created >= ?", after),
             ("created <= ?", before),
             ("kind = ?", kind),
+            ("memory_status = ?", status),
             ("embedded = ?", embedded),
         ):
             if value is not None:
@@ -236,18 +240,23 @@ class NoteQueries:
         statuses = self._db.rows(f"SELECT status, count(*) FROM notes WHERE {PRESENT} GROUP BY 1")
         found = {str(status): int(cast(int, count)) for status, count in statuses}
         row = self._db.row(
-            "SELECT count(*), count(*) - total(embedded), count(*) - count(kind), avg(importance)"
+            f"SELECT count(*), count(*) - total(embedded), total({UNCLASSIFIED}), avg(importance)"
             f" FROM notes WHERE {MEMORY}"
         )
-        memories, unembedded, unclassified, average = cast("tuple[int, float, int, float]", row)
+        memories, unembedded, unclassified, average = cast("tuple[int, float, float, float]", row)
         return Counts(
             notes=sum(found.values()),
             memories=memories,
             unembedded=int(unembedded),
-            unclassified=unclassified,
+            unclassified=int(unclassified),
             average_importance=average,
             statuses=found,
         )
+
+    def unclassified(self, limit: int) -> list[NoteRow]:
+        """Memories that count as such, the newest first."""
+        where = f"WHERE {MEMORY} AND {UNCLASSIFIED} ORDER BY created DESC, path LIMIT ?"
+        return self._notes(where, [limit])
 
     def tag_counts(self) -> list[tuple[str, int]]:
         """Each tag of the memories in its commonest spelling, the commonest tags first."""

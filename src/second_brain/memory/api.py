@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from second_brain.memory.classifying import Classification
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
 from second_brain.memory.model import (
     Appended,
@@ -15,6 +16,7 @@ from second_brain.memory.model import (
     Forgotten,
     Graph,
     Health,
+    Likeness,
     Memory,
     NoteFile,
     NoteName,
@@ -27,6 +29,7 @@ from second_brain.memory.model import (
     WriteContents,
     WriteRecord,
 )
+from second_brain.memory.pictures import Picture
 
 
 class Memories(Protocol):
@@ -42,9 +45,20 @@ class Memories(Protocol):
         caller: Caller = ...,
     ) -> Remembered: ...
 
+    async def likenesses(self, content: str, title: str | None = None) -> list[Likeness]:
+        """What remembering this text would find: a duplicate or similar memory, then related ones.
+
+        Nothing is stored.
+        """
+        ...
+
     async def append(self, id: str, addition: str, *, caller: Caller = ...) -> Appended: ...
 
-    async def update(self, id: str, content: str, *, caller: Caller = ...) -> Updated: ...
+    async def update(
+        self, id: str, content: str, *, base: str | None = None, caller: Caller = ...
+    ) -> Updated:
+        """With `base`, only where that is still the version of the memory's text."""
+        ...
 
     async def forget(self, id: str, *, caller: Caller = ...) -> Forgotten: ...
 
@@ -58,6 +72,8 @@ class Memories(Protocol):
         after: int | None = None,
         before: int | None = None,
         offset: int = 0,
+        kind: str | None = None,
+        status: str | None = None,
     ) -> list[Memory]: ...
 
     async def named(self, text: str, n: int = 20) -> list[NoteName]:
@@ -67,6 +83,10 @@ class Memories(Protocol):
     async def get(self, id: str) -> Memory: ...
 
     async def section(self, id: str, heading: str) -> str: ...
+
+    async def picture(self, target: str, note: str) -> Picture:
+        """The image of the vault that a link in the note at the path `note` means."""
+        ...
 
     async def link(
         self, source_id: str, target_id: str, type: str = "relates_to", *, caller: Caller = ...
@@ -81,6 +101,14 @@ class Memories(Protocol):
     async def graph(self, seed: str | None = None, limit: int | None = None) -> Graph: ...
 
     async def set_status(self, id: str, status: str, *, caller: Caller = ...) -> None: ...
+
+    async def unclassified(self, n: int) -> list[Memory]:
+        """Memories of the daemon's making without an importance, the newest first."""
+        ...
+
+    async def classify(self, id: str, given: Classification, *, caller: Caller = ...) -> bool:
+        """Write what a memory's note lacks of kind, importance and standing."""
+        ...
 
     async def count(self) -> int: ...
 

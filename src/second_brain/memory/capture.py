@@ -10,8 +10,9 @@ from datetime import datetime
 
 from second_brain.errors import InvalidInput
 from second_brain.memory.arrivals import Arrivals
+from second_brain.memory.classifying import marked
 from second_brain.memory.describe import USER_SOURCE, text_key
-from second_brain.memory.model import Caller, Remembered
+from second_brain.memory.model import Caller, Likeness, Remembered
 from second_brain.memory.plugin import take_apart
 from second_brain.memory.scribe import Scribe
 from second_brain.memory.shelf import Shelf
@@ -53,6 +54,7 @@ class Capture:
     ) -> None:
         self._engine = engine
         self._scribe = scribe
+        self._shelf = shelf
         self._similarities = similarities
         self._rules = rules
         self._now = now
@@ -80,6 +82,31 @@ class Capture:
             return await self._store(
                 chosen or title_of(content), content, tags=tags, source=source, caller=caller
             )
+
+    async def likenesses(self, content: str, title: str | None) -> list[Likeness]:
+        """The memories that a text would be compared with if it were stored; nothing is."""
+        check_text("content", content)
+        _check_characters("title", title or "")
+        same = await asyncio.to_thread(self._engine.catalog.by_text_key, text_key(content))
+        name = _one_line(title or "") or title_of(content)
+        standing = await self._similarities.standing(name, content, same)
+
+        def read() -> list[Likeness]:
+            memory = self._shelf.filled
+            found: list[Likeness] = []
+            if (match := standing.duplicate) is not None:
+                said = memory(match.row, self._shelf.text(match.row))
+                found.append(Likeness(said, "duplicate", match.score))
+            if (match := standing.similar) is not None:
+                said = memory(match.row, self._shelf.text(match.row))
+                found.append(Likeness(said, "similar", match.score, standing.news))
+            shown = {likeness.memory.id for likeness in found}
+            rows = self._engine.catalog.by_ids([id for id in standing.related if id not in shown])
+            for row in list(rows.values())[: self._rules.max_related]:
+                found.append(Likeness(memory(row, self._shelf.text(row)), "related"))
+            return found
+
+        return await asyncio.to_thread(read)
 
     async def _of_the_plugin(self, content: str, tags: Sequence[str], caller: Caller) -> Remembered:
         """Obsidian's plugin sends a note's name, a blank line and its text."""
@@ -130,6 +157,8 @@ class Capture:
         properties = await self._properties(id, tags, source, standing)
         if source == USER_SOURCE and await asyncio.to_thread(self._is_called_otherwise, title):
             properties["aliases"] = [title]
+        if source != USER_SOURCE:
+            properties |= marked(content, tags=tags, title=title)
         data = new_note(properties, content)
         path = await self._scribe.create(
             self._rules.folder, title, data, id=id, caller=caller, summary=f"remember “{title}”"

@@ -12,6 +12,7 @@ from second_brain.index.index import Index
 from second_brain.index.state import State
 from second_brain.memory.capture import Capture, CaptureRules
 from second_brain.memory.chronicle import Chronicle, record
+from second_brain.memory.classifying import Classification, Classifying
 from second_brain.memory.editing import Editing
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Importing, Place
 from second_brain.memory.links_follow import LinksFollow
@@ -24,6 +25,7 @@ from second_brain.memory.model import (
     Forgotten,
     Graph,
     Health,
+    Likeness,
     Memory,
     NoteFile,
     NoteName,
@@ -37,6 +39,7 @@ from second_brain.memory.model import (
     WriteRecord,
 )
 from second_brain.memory.overview import Overview
+from second_brain.memory.pictures import Picture, Pictures
 from second_brain.memory.recalling import Recalling
 from second_brain.memory.relations import Relations
 from second_brain.memory.retiring import Retiring
@@ -86,6 +89,8 @@ class MemoryService:
             new_id=new_id,
         )
         self._editing = Editing(self._scribe, self._shelf, now=now)
+        self._classifying = Classifying(engine, self._scribe, self._shelf)
+        self._pictures = Pictures(engine.files)
         self._relations = Relations(engine, self._scribe, self._shelf)
         self._importing = Importing(engine, self._scribe, state, self._relations, rules)
         self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
@@ -123,11 +128,16 @@ class MemoryService:
             content, tags=tags, source=source, title=title, caller=caller
         )
 
+    async def likenesses(self, content: str, title: str | None = None) -> list[Likeness]:
+        return await self._capture.likenesses(content, title)
+
     async def append(self, id: str, addition: str, *, caller: Caller = NOBODY) -> Appended:
         return await self._editing.append(id, addition, caller)
 
-    async def update(self, id: str, content: str, *, caller: Caller = NOBODY) -> Updated:
-        return await self._editing.update(id, content, caller)
+    async def update(
+        self, id: str, content: str, *, base: str | None = None, caller: Caller = NOBODY
+    ) -> Updated:
+        return await self._editing.update(id, content, caller, base)
 
     async def forget(self, id: str, *, caller: Caller = NOBODY) -> Forgotten:
         return await self._editing.forget(id, caller)
@@ -144,6 +154,9 @@ class MemoryService:
         self, source_id: str, target_id: str, type: str | None = None, *, caller: Caller = NOBODY
     ) -> int:
         return await self._relations.unlink(source_id, target_id, type, caller)
+
+    async def classify(self, id: str, given: Classification, *, caller: Caller = NOBODY) -> bool:
+        return await self._classifying.classify(id, given, caller)
 
     async def undo(self, n: int, *, caller: Caller = NOBODY) -> WriteRecord:
         contents = await self._scribe.undo(n, caller=caller)
@@ -172,8 +185,12 @@ class MemoryService:
         after: int | None = None,
         before: int | None = None,
         offset: int = 0,
+        kind: str | None = None,
+        status: str | None = None,
     ) -> list[Memory]:
-        return await self._overview.recent(n, tag, after, before, offset)
+        return await self._overview.recent(
+            n, tag=tag, after=after, before=before, offset=offset, kind=kind, status=status
+        )
 
     async def named(self, text: str, n: int = 20) -> list[NoteName]:
         return await self._overview.named(text, n)
@@ -191,11 +208,17 @@ class MemoryService:
                 "heading", f"There is no heading “{heading}” in this memory"
             ) from None
 
+    async def picture(self, target: str, note: str) -> Picture:
+        return await asyncio.to_thread(self._pictures.read, target, note)
+
     async def connections(self, id: str, type: str | None = None) -> list[Connection]:
         return await self._relations.connections(id, type)
 
     async def graph(self, seed: str | None = None, limit: int | None = None) -> Graph:
         return await self._relations.graph(seed, limit)
+
+    async def unclassified(self, n: int) -> list[Memory]:
+        return await self._classifying.unclassified(n)
 
     async def count(self) -> int:
         return (await asyncio.to_thread(self._catalog.counts)).memories

@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import asdict
 
 from starlette.responses import StreamingResponse
 
 from second_brain.errors import InvalidInput
+from second_brain.intelligence.classify import classify_pending
 from second_brain.memory.api import Memories
 from second_brain.server.endpoint import Call, Handler
 
@@ -79,8 +81,8 @@ class WithoutModel:
         return {"ok": True, "id": id_, "action": action}
 
     async def classify_pending(self, call: Call) -> object:
-        """Nothing can be classified, so nothing remains to be called for again."""
-        return {"processed": 0, "failed": 0, "remaining": 0, "message": NO_MODEL}
+        """One batch, by rules: what they cannot tell is taken for ordinary."""
+        return asdict(await classify_pending(self._memories), dict_factory=_told)
 
     async def vectorize_pending(self, call: Call) -> object:
         """Watch the daemon's own indexing for a moment.
@@ -102,3 +104,7 @@ class WithoutModel:
 
     async def integrations(self, call: Call) -> object:
         return {"ok": True, "integrations": []}
+
+
+def _told(values: list[tuple[str, object]]) -> dict[str, object]:
+    return {key: value for key, value in values if value is not None}

@@ -103,7 +103,7 @@ def told_apart(compared: Sequence[Compared], similar: float) -> float:
 
 def best_limit(compared: Sequence[Compared]) -> float:
     """The cosine that tells most apart; of equally good ones the middle."""
-    tried = [round(value, 3) for value in np.arange(0.3, 0.995, 0.005).tolist()]
+    tried = [step * 0.005 for step in range(60, 199)]
     scored = {limit: told_apart(compared, limit) for limit in tried}
     top = max(scored.values())
     best = [limit for limit, value in scored.items() if value == top]
