@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from second_brain.config import Settings, load_settings
-from second_brain.config.edit import with_value
+from second_brain.config.edit import with_values
 from second_brain.errors import SettingsError
 from second_brain.index.embedding.models import DEFAULT_MODEL, ENGLISH_MODEL
 
@@ -109,18 +109,18 @@ def test_use_refuses_a_damaged_file(brain, tmp_path: Path) -> None:
     ],
 )
 def test_every_way_to_write_the_table(text: str) -> None:
-    changed = with_value(text, "embedding", "model", "x")
+    changed = with_values(text, {"embedding.model": "x"})
     expected = tomllib.loads(text).get("embedding", {}) | {"model": "x"}
     assert tomllib.loads(changed) == {"embedding": expected}
 
 
 def test_a_table_that_is_none_is_refused() -> None:
     with pytest.raises(SettingsError, match="embedding is not a table"):
-        with_value("embedding = 3\n", "embedding", "model", "x")
+        with_values("embedding = 3\n", {"embedding.model": "x"})
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_value_reads_back(value: str) -> None:
-    changed = with_value(CONFIG, "embedding", "model", value)
+    changed = with_values(CONFIG, {"embedding.model": value})
     assert tomllib.loads(changed)["embedding"]["model"] == value
     assert tomllib.loads(changed)["vault"] == "~/Notes"

@@ -73,14 +73,14 @@ def connect(
     if name == "chatgpt":
         _explain_chatgpt(settings, as_json_)
         return
-    report = _Report(name, dry_run)
-    done = _Work(settings, name, transport, remove, report)
+    report = Report(name, dry_run)
+    done = Work(settings, name, transport, remove, report)
     done.run(with_instructions=not no_instructions, with_hooks=hooks)
     report.show(as_json_)
 
 
 @dataclass
-class _Report:
+class Report:
     """What was done, or would be."""
 
     client: str
@@ -111,11 +111,11 @@ class _Report:
             click.echo(self.paste["text"], nl=False)
 
 
-class _Work:
+class Work:
     """Connects or disconnects one client."""
 
     def __init__(
-        self, settings: Settings, name: str, transport: str | None, remove: bool, report: _Report
+        self, settings: Settings, name: str, transport: str | None, remove: bool, report: Report
     ) -> None:
         from second_brain.integrations.connect.places import own_places
 

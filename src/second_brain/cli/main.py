@@ -11,9 +11,13 @@ from second_brain import __version__
 from second_brain.errors import SecondBrainError, SettingsError
 
 _SECTIONS = {
-    "Every day": {
+    "Begin": {
+        "init": ("init:init", "Choose the vault, and set up everything for it."),
         "serve": ("serve:serve", "Serve a vault until Ctrl-C."),
         "service": ("service:service", "Run the daemon in the background, from login on."),
+        "connect": ("connect:connect", "Register with Claude, Codex, Gemini, Cursor, VS Code."),
+    },
+    "Every day": {
         "status": ("status:status", "What the daemon is doing, and what needs you."),
         "remember": ("remember:remember", "Store a text as a memory: a note in the vault."),
         "recall": ("recall:recall", "Find memories by meaning and by words."),
@@ -41,8 +45,7 @@ _SECTIONS = {
         "show": ("show:show", "A note as it is, or as it was."),
         "undo": ("undo:undo", "Take a write back."),
     },
-    "Connect": {
-        "connect": ("connect:connect", "Register with Claude, Codex, Gemini, Cursor, VS Code."),
+    "What tools connect with": {
         "mcp": ("mcp:mcp", "Speak MCP on standard input and output."),
         "token": ("token:token", "The token that clients send."),
         "clients": ("clients:clients", "The applications that you let in."),
@@ -101,7 +104,7 @@ class _Commands(click.Group):
 def main(profile: str | None) -> None:
     """Second Brain for Obsidian: one memory for every AI tool, kept in your own notes.
 
-    Start with `brain serve --vault DIR`, and connect your tools as its first screen says.
+    Start with `brain init`: it asks for the vault, and offers the rest.
     """
     if profile is not None:
         from second_brain.cli.options import choose

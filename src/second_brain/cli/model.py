@@ -15,7 +15,7 @@ import click
 
 from second_brain.cli.options import chosen, with_settings
 from second_brain.config import Settings
-from second_brain.config.edit import set_value
+from second_brain.config.edit import set_values
 from second_brain.errors import SettingsError
 
 
@@ -120,7 +120,7 @@ def use(settings: Settings, name: str) -> None:
 
     full = _full_name(name, [one.name for one in available_models(settings.model_dir)])
     file = chosen().file
-    set_value(file, "embedding", "model", full)
+    set_values(file, {"embedding.model": full})
     click.echo(f"{file} now names the model {full}.")
     click.echo("Make it ready with `brain model prepare`, and restart the daemon.")
 

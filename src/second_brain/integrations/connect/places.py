@@ -21,7 +21,7 @@ class Places:
     environ: Mapping[str, str]
 
     @property
-    def _apps(self) -> Path:
+    def apps(self) -> Path:
         """The folder in which desktop applications keep their settings."""
         if self.system == "darwin":
             return self.home / "Library" / "Application Support"
@@ -40,7 +40,7 @@ class Places:
 
     @property
     def claude_desktop(self) -> Path:
-        return self._apps / "Claude" / "claude_desktop_config.json"
+        return self.apps / "Claude" / "claude_desktop_config.json"
 
     @property
     def codex_folder(self) -> Path:
@@ -56,7 +56,7 @@ class Places:
 
     @property
     def vscode_folder(self) -> Path:
-        return self._apps / "Code" / "User"
+        return self.apps / "Code" / "User"
 
     def _named(self, variable: str) -> Path | None:
         value = self.environ.get(variable)

@@ -25,6 +25,10 @@ Run = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 class Manager(Protocol):
     """Raises SecondBrainError where the system's own manager refuses, in its words."""
 
+    def is_reachable(self) -> bool:
+        """Whether this user has a session whose services it manages."""
+        ...
+
     def files(self, service: Service) -> dict[Path, bytes]:
         """What `install` writes, by path."""
         ...
@@ -69,6 +73,9 @@ class Systemd:
     def __init__(self, units: Path, run: Run | None = None) -> None:
         self._units = units
         self._run = run or _run
+
+    def is_reachable(self) -> bool:
+        return self._run(["systemctl", "--user", "show-environment"]).returncode == 0
 
     def files(self, service: Service) -> dict[Path, bytes]:
         if service.profile is None:
@@ -122,6 +129,9 @@ class Launchd:
         self._agents = agents
         self._run = run or _run
         self._domain = f"gui/{os.getuid() if uid is None else uid}"
+
+    def is_reachable(self) -> bool:
+        return self._run(["launchctl", "print", self._domain]).returncode == 0
 
     def files(self, service: Service) -> dict[Path, bytes]:
         return {self._file(service): launchd_agent(service)}
