@@ -14,6 +14,7 @@ from live import AGENT, Brain, eventually
 
 from second_brain.errors import EditRefused, InvalidInput, NoteChanged, NoteNotFound
 from second_brain.index.embedding import Embedder
+from second_brain.memory.describe import text_version
 from second_brain.memory.scribe import Settling
 from second_brain.vault.frontmatter import split
 
@@ -344,3 +345,20 @@ def test_a_note_that_does_not_come_to_rest_is_left_alone(
         brain.run(brain.memories.append(sent.id or "", "At once as well.", caller=AGENT))
         assert b"At once." in brain.bytes(path)
         eventually(lambda: b"At once as well." in brain.bytes(sent.path or ""))
+
+
+def test_an_update_of_an_older_text_is_refused_and_the_newer_one_stays(brain: Brain) -> None:
+    id = brain.note("Mine/Paint.md", HEAD + "Bottom paint is red.\n")
+    base = text_version(brain.run(brain.memories.get(id)).content)
+    newer = (HEAD + "Bottom paint is red, two coats.\n").encode()
+    brain.write("Mine/Paint.md", newer)
+    with pytest.raises(NoteChanged, match="changed meanwhile"):
+        brain.run(brain.memories.update(id, "Bottom paint is blue.", base=base, caller=AGENT))
+    assert brain.bytes("Mine/Paint.md") == newer
+    assert brain.run(brain.memories.history(id)) == []
+    base = text_version(brain.run(brain.memories.get(id)).content)
+    brain.run(brain.memories.set_status(id, "canonical", caller=AGENT))
+    canonical = brain.run(brain.memories.list_recent(20, status="canonical"))
+    assert id in [memory.id for memory in canonical]
+    brain.run(brain.memories.update(id, "Bottom paint is blue.\n", base=base, caller=AGENT))
+    assert split(brain.bytes("Mine/Paint.md")).body == b"Bottom paint is blue.\n"

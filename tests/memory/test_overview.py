@@ -95,6 +95,13 @@ def test_memories_by_a_part_of_their_name(vault: Brain) -> None:
     assert vault.run(vault.memories.named("none")) == []
 
 
+def test_recent_memories_by_status_and_kind(vault: Brain) -> None:
+    assert recent(vault, status="canonical") == []
+    everything = recent(vault)
+    assert recent(vault, kind="semantic") == everything
+    assert recent(vault, kind="episodic") == []
+
+
 def test_recent_memories_by_tag_and_time(vault: Brain) -> None:
     assert recent(vault, tag="work") == ["c.md", "b.md", "a.md"]
     assert recent(vault, tag="WORK/plan") == ["a.md"]

@@ -65,6 +65,12 @@ def paths(answer: RecallAnswer) -> list[str]:
 # Filters
 
 
+def test_a_status_finds_its_own_and_deprecated_ones_only_on_request(vault: Brain) -> None:
+    assert "Deprecated.md" not in vault.found("regatta budget", top_k=20)
+    assert vault.found("regatta budget", top_k=20, status="deprecated") == ["Deprecated.md"]
+    assert vault.found("regatta budget", top_k=20, status="canonical") == []
+
+
 @pytest.mark.parametrize("tag", ["work", "WORK", "#Work", "work/"])
 def test_a_tag_covers_those_nested_in_it_without_case(vault: Brain, tag: str) -> None:
     assert set(vault.found("regatta budget", tag=tag)) == {"Today.md", "Last month.md"}

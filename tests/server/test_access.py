@@ -319,6 +319,7 @@ def test_the_tables_of_paths_above_are_complete(app: Starlette) -> None:
         "/classify-pending",
         "/vectorize-pending",
         "/events",
+        "/image",
         "/import/places",
         "/import/notes",
         "/import/edges",

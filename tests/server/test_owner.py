@@ -60,6 +60,12 @@ def test_what_is_not_there(written: TestClient, query: str, status: int) -> None
     assert answer.json()["ok"] is False
 
 
+def test_an_image(client: TestClient) -> None:
+    answer = client.get("/image?target=a.png&from=Notes/m1.md")
+    assert (answer.content, answer.headers["content-type"]) == (b"png", "image/png")
+    assert answer.headers["cache-control"] == "no-store"
+
+
 def test_reindexing_begins(client: TestClient, memories: FakeMemories) -> None:
     answer = client.post("/reindex", json={})
     assert answer.json() == {"ok": True, "rebuilding": True}
@@ -96,4 +102,5 @@ def test_an_application_is_refused(memories: FakeMemories) -> None:
         refused = client.get("/history/content?id=m1")
         assert (refused.status_code, refused.json()["ok"]) == (403, False)
         assert client.post("/reindex", json={}).status_code == 403
+        assert client.get("/image?target=a.png").status_code == 403
     assert memories.asked == []

@@ -111,6 +111,25 @@ class TestChanges:
         body = client.post("/update", json={"id": "m1", "content": "two"}).json()
         assert (body["ok"], body["id"], body["vectors"]) == (True, "m1", 2)
 
+    def test_update_of_a_version(self, client: TestClient, memories: FakeMemories) -> None:
+        memories.add("x")
+        version = client.get("/get?id=m1").json()["version"]
+        body = {"id": "m1", "content": "y", "base": version}
+        assert client.post("/update", json=body).status_code == 200
+        assert memories.asked[-1] == {"base": version}
+        assert client.get("/get?id=m1").json()["version"] != version
+        memories.fails = NoteChanged("Notes/m1.md")
+        answer = client.post("/update", json=body)
+        assert (answer.status_code, answer.json()["path"]) == (409, "Notes/m1.md")
+
+    def test_similar_to_what_is_not_stored(
+        self, client: TestClient, memories: FakeMemories
+    ) -> None:
+        memories.add("x")
+        (found,) = client.post("/similar", json={"content": "x"}).json()["memories"]
+        assert (found["id"], found["standing"], found["score"]) == ("m1", "similar", 87.3)
+        assert len(memories.stored) == 1
+
     def test_forget(self, client: TestClient, memories: FakeMemories) -> None:
         memories.add("one")
         body = client.post("/forget", json={"id": "m1"}).json()

@@ -60,6 +60,7 @@ class SearchFilter:
     after: int | None = None
     before: int | None = None
     kind: str | None = None
+    status: str | None = None
     exclude_deprecated: bool = False
     note_ids: frozenset[str] | None = None
     exclude_note_ids: frozenset[str] = frozenset()
@@ -71,6 +72,7 @@ class SearchFilter:
             and (self.after is None or row.created >= self.after)
             and (self.before is None or row.created <= self.before)
             and (self.kind is None or row.kind == self.kind)
+            and (self.status is None or row.status == self.status)
             and not (self.exclude_deprecated and row.status == "deprecated")
             and (self.note_ids is None or row.note_id in self.note_ids)
             and row.note_id not in self.exclude_note_ids
@@ -87,6 +89,8 @@ class SearchFilter:
             conditions.append(f"created <= {int(self.before)}")
         if self.kind is not None:
             conditions.append(f"kind = {quote(self.kind)}")
+        if self.status is not None:
+            conditions.append(f"status = {quote(self.status)}")
         if self.exclude_deprecated:
             conditions.append("(status IS NULL OR status <> 'deprecated')")
         if self.note_ids is not None:

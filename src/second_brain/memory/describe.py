@@ -28,6 +28,11 @@ def describe(note: Note, rule: SyncRule) -> Facets:
     )
 
 
+def text_version(text: str) -> str:
+    """Another one after any change of a memory's text, however small."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
 def text_key(text: str) -> str:
     """Equal for two texts that say the same in the same words; empty for a text without any."""
     plain = normalise(text)

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
-from second_brain.errors import InvalidInput
+from second_brain.errors import InvalidInput, NoteChanged
 from second_brain.memory.arrivals import sent_names
 from second_brain.memory.capture import check_text
-from second_brain.memory.describe import USER_SOURCE
+from second_brain.memory.describe import USER_SOURCE, text_version
 from second_brain.memory.model import STATUSES, Appended, Caller, Forgotten, Updated
 from second_brain.memory.plugin import matches, same_title, take_apart
 from second_brain.memory.scribe import Scribe
@@ -61,12 +61,25 @@ class Editing:
         )
         return Appended(id, f"Appended to “{row.title}” (ID: {id}).")
 
-    async def update(self, id: str, content: str, caller: Caller) -> Updated:
-        """Replace what a memory says; its properties stay."""
+    async def update(
+        self, id: str, content: str, caller: Caller, base: str | None = None
+    ) -> Updated:
+        """Replace what a memory says; its properties stay.
+
+        `base` is the version of the text that `content` was made from. Raises NoteChanged where
+        the note says something else by now.
+        """
         check_text("content", content)
         row = self._scribe.row(id)
 
         def change(data: bytes) -> bytes:
+            said = split(data).body.decode("utf-8", "replace")
+            if base is not None and text_version(said) != base:
+                raise NoteChanged(
+                    row.path,
+                    f"“{row.title}” was changed meanwhile, in Obsidian or by another client; "
+                    "nothing was written. Read it again, and bring both together.",
+                )
             eol = split(data).eol.decode()
             text = content if "\r" in content or eol == "\n" else content.replace("\n", eol)
             return replace_body(data, text)

@@ -18,6 +18,7 @@ class Limits:
     after: int | None
     before: int | None
     kind: str | None
+    status: str | None
     phrase: time_phrases.TimePhrase | None
 
     @classmethod
@@ -25,7 +26,7 @@ class Limits:
         keys = tag_keys([query.tag.strip()]) if query.tag else []
         understood = phrase if phrase.phrase is not None else None
         tag = keys[-1] if keys else None
-        return cls(tag, query.after, query.before, query.kind, understood)
+        return cls(tag, query.after, query.before, query.kind, query.status, understood)
 
     def without_phrase(self) -> Limits:
         return replace(self, phrase=None)
@@ -35,12 +36,16 @@ class Limits:
         after, before = self._times()
         return (
             row.is_memory
-            and row.memory_status != "deprecated"
+            and self.shows(row.memory_status)
             and (after is None or row.created >= after)
             and (before is None or row.created <= before)
             and self.kind in (None, row.kind)
             and (self.tag is None or self.tag in tag_keys(row.tags))
         )
+
+    def shows(self, status: str | None) -> bool:
+        """Whether a memory of this status may be shown: a deprecated one only on request."""
+        return status == self.status if self.status else status != "deprecated"
 
     def _times(self) -> tuple[int | None, int | None]:
         if self.phrase is None:
@@ -52,7 +57,12 @@ class Limits:
     def filter(self) -> SearchFilter:
         after, before = self._times()
         return SearchFilter(
-            tag=self.tag, after=after, before=before, kind=self.kind, exclude_deprecated=True
+            tag=self.tag,
+            after=after,
+            before=before,
+            kind=self.kind,
+            status=self.status,
+            exclude_deprecated=self.status is None,
         )
 
 

@@ -75,6 +75,20 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
+class Likeness:
+    """A memory beside a text that is not stored: the same, similar, or worth a link.
+
+    `score` is that of `Remembered`; None for one that is merely related. `news` says what the text
+    brings beyond a similar memory.
+    """
+
+    memory: Memory
+    standing: Literal["duplicate", "similar", "related"]
+    score: float | None = None
+    news: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Appended:
     id: str
     message: str
@@ -110,6 +124,7 @@ class RecallQuery:
     hops: int = 0
     max_chars: int = 20_000
     explain: bool = False
+    status: Status | None = None
 
 
 @dataclass(frozen=True, slots=True)

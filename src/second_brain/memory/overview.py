@@ -33,7 +33,15 @@ class Overview:
         self._clock_ms = clock_ms
 
     async def recent(
-        self, n: int, tag: str | None, after: int | None, before: int | None, offset: int
+        self,
+        n: int,
+        *,
+        tag: str | None,
+        after: int | None,
+        before: int | None,
+        offset: int,
+        kind: str | None = None,
+        status: str | None = None,
     ) -> list[Memory]:
         """The newest memories with their whole texts, after the first `offset`.
 
@@ -46,7 +54,13 @@ class Overview:
 
         def read() -> list[Memory]:
             rows = self._catalog.memories(
-                tag=wanted or None, after=after, before=before, limit=n, offset=offset
+                tag=wanted or None,
+                after=after,
+                before=before,
+                kind=kind,
+                status=status,
+                limit=n,
+                offset=offset,
             )
             return self._shelf.memories(rows)
 

@@ -185,7 +185,7 @@ class Recalling:
         scored = rank.contenders(scored, _DIVERSE + wanted, bonus=bonus)
         scored = self._allowed(scored, limits)
         # A thread would cost more than the three queries do.
-        signals = self._signals([s.note_id for s in scored])
+        signals = self._signals([s.note_id for s in scored], limits)
         known = [entry for entry in scored if entry.note_id in signals]
         if preferred is not None:
             span = preferred.after_ms, preferred.before_ms
@@ -241,7 +241,7 @@ class Recalling:
         kept = {id for id, row in rows.items() if limits.allow(row)}
         return [entry for entry in scored if entry.best_chunk or entry.note_id in kept]
 
-    def _signals(self, ids: Iterable[str]) -> dict[str, rank.Signals]:
+    def _signals(self, ids: Iterable[str], limits: Limits) -> dict[str, rank.Signals]:
         wanted = list(ids)
         standings = self._engine.catalog.standings(wanted)
         counters = self._state.counters(wanted)
@@ -256,7 +256,7 @@ class Recalling:
                 superseded=id in superseded,
             )
             for id, standing in standings.items()
-            if standing.memory_status != "deprecated"
+            if limits.shows(standing.memory_status)
         }
 
     def _neighbours(self, id: str) -> list[rank.Neighbour]:
@@ -337,7 +337,7 @@ class Recalling:
         count = self._engine.catalog.counts().memories
         if count == 0:
             return "There are no memories yet."
-        filtered = query.tag or query.after or query.before or query.kind
+        filtered = query.tag or query.after or query.before or query.kind or query.status
         return "No memory matches" + (" these filters." if filtered else ".")
 
     def _count(self, ids: list[str]) -> None:

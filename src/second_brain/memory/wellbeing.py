@@ -10,6 +10,7 @@ from second_brain.index.rows import NoteRow
 from second_brain.memory.model import Health, Problem
 from second_brain.memory.retiring import Retiring
 from second_brain.sync.sync import Sync
+from second_brain.vault.rules import SyncRule
 from second_brain.vault.stamps import IN_THE_CLOUD
 
 _MOST_PROBLEMS = 200
@@ -43,6 +44,7 @@ class Wellbeing:
                 "offline": sync.hold_reason,
                 "held": len(sync.held),
                 "last_scan": int(sync.last_scan * 1000) if sync.last_scan else None,
+                "rule": _rule(sync.engine.rule),
             },
             index={
                 "ok": index["state"] in ("ready", "building"),
@@ -122,6 +124,17 @@ class Wellbeing:
                 "index-unavailable", None, str(index.get("error")),
                 "Free disk space or check permissions; it is rebuilt by itself.",
             )  # fmt: skip
+
+
+def _rule(rule: SyncRule) -> dict[str, object]:
+    """What is a memory, for a reader."""
+    return {
+        "mode": rule.mode,
+        "tags": list(rule.tags),
+        "exclude": list(rule.exclude),
+        "templates": list(rule.templates),
+        "ignored": list(rule.ignored),
+    }
 
 
 def _of_note(row: NoteRow) -> Problem:

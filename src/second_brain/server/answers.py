@@ -40,6 +40,17 @@ CAPTURED = either(
     closed(ok=OK, id=TEXT, warning=always("similar"), path=nullable(TEXT), **_MATCH),
     closed(ok=OK, id=TEXT, message=TEXT, path=nullable(TEXT)),
 )
+LIKENESSES = closed(
+    ok=OK,
+    memories=array(
+        extended(
+            ENTRY,
+            standing=one_of(("duplicate", "similar", "related")),
+            score=nullable(NUMBER),
+            news=nullable(TEXT),
+        )
+    ),
+)
 APPENDED = closed(ok=OK, id=TEXT, message=TEXT)
 UPDATED = closed(ok=OK, id=TEXT, vectors=INTEGER, message=TEXT)
 FORGOTTEN = closed(ok=OK, id=TEXT, deletedVectors=INTEGER, trashed=nullable(TEXT), message=TEXT)
@@ -101,6 +112,7 @@ WHOLE = closed(
     status=STATUS,
     importance=nullable(INTEGER),
     updated=TIME,
+    version=TEXT,
     links=array(
         closed(
             id=TEXT,

@@ -7,11 +7,13 @@ from typing import Protocol
 
 from second_brain.errors import InvalidInput
 from second_brain.index.state import Counters
+from second_brain.memory.describe import text_key
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
 from second_brain.memory.model import KINDS, STATUSES, Caller
 from second_brain.server.endpoint import Call, Handler
 from second_brain.server.owner import require_owner
 from second_brain.server.validation import Fields
+from second_brain.vault.names import safe_name, title_of
 
 _MOST = 2**53
 
@@ -43,13 +45,14 @@ class Imports:
         }
 
     async def places(self, call: Call) -> object:
-        """Where the note of each entry is or will be; nothing is written."""
+        """Where the note of each entry is or will be; nothing is written.
+
+        An entry has the `name` of its note and the `key` of its text, or else its `content`, with a
+        `title` where it has one, and both are made from that.
+        """
         require_owner(call)
         body = await call.body()
-        asked = [
-            Asked(entry.identifier("id"), entry.text("name"), entry.optional_text("key") or "")
-            for entry in body.objects("entries")
-        ]
+        asked = [_asked(entry) for entry in body.objects("entries")]
         found = await self._memories.import_places(asked)
         places = [{"id": p.id, "path": p.path, "known": p.known} for p in found]
         return {"ok": True, "places": places}
@@ -78,6 +81,14 @@ class Imports:
         ]
         await self._memories.import_edges(edges, caller=call.caller("import"))
         return {"ok": True}
+
+
+def _asked(entry: Fields) -> Asked:
+    content = entry.optional_text("content")
+    if content is None:
+        return Asked(entry.identifier("id"), entry.text("name"), entry.optional_text("key") or "")
+    name = safe_name(entry.optional_text("title") or title_of(content))
+    return Asked(entry.identifier("id"), name, text_key(content))
 
 
 def _imported(entry: Fields) -> Imported:

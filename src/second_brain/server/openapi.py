@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from second_brain import __version__
 from second_brain.server import answers
-from second_brain.server.operations import EVENTS, JSON, OPERATIONS, Operation, Parameters
+from second_brain.server.operations import EVENTS, IMAGE, JSON, OPERATIONS, Operation, Parameters
 from second_brain.server.schema import Schema, closed
 
 PATH = "/openapi.json"
@@ -93,11 +93,11 @@ def _operation(method: str, path: str, operation: Operation) -> Schema:
             "required": True,
             "content": {JSON: {"schema": _body(operation.body)}},
         }
-    stream = operation.media == EVENTS
+    stream = operation.media in (EVENTS, IMAGE)
     described["responses"] = {
         "200": {
             "description": "Done",
-            # Of a stream there is nothing to say as a whole.
+            # Of a stream there is nothing to say as a whole, nor of an image.
             "content": {operation.media: {} if stream else {"schema": operation.answer}},
         },
         **{str(status): _refusal(status) for status in sorted(refusals)},

@@ -27,6 +27,7 @@ from second_brain.server.schema import (
 JSON = "application/json"
 EVENTS = "text/event-stream"
 PLAIN = "text/plain"
+IMAGE = "image/*"
 
 _SOME_TEXT: Schema = {"type": "string", "minLength": 1, "pattern": r"\S"}
 _TAGS: Schema = {**array(TEXT), "maxItems": 100}
@@ -107,8 +108,20 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("POST", "/update"): Operation(
         "Replace the text of a memory",
         answers.UPDATED,
-        body={"id": _id(), "content": _text()},
+        body={
+            "id": _id(),
+            "content": _text(),
+            "base": _maybe_null(
+                TEXT, "the `version` of /get that this was made from: 409 if it is another by now"
+            ),
+        },
         refusals=_WRITE,
+    ),
+    ("POST", "/similar"): Operation(
+        "The memories that a text would be compared with if it were stored; nothing is",
+        answers.LIKENESSES,
+        body={"content": _text(), "title": _maybe_null(TEXT, "the note's name")},
+        refusals=(400,),
     ),
     ("POST", "/forget"): Operation(
         "Move a memory's note to the trash, or make a note of the user's own no memory any more",
@@ -151,7 +164,14 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("GET", "/list"): Operation(
         "The newest memories",
         answers.LIST,
-        query={"n": _number(20, 1, 100), **_TAG, **_SPAN},
+        query={
+            "n": _number(20, 1, 100),
+            "offset": _number(0, 0, 10_000_000),
+            **_TAG,
+            **_SPAN,
+            "kind": _maybe(one_of(KINDS)),
+            "status": _maybe(one_of(STATUSES)),
+        },
         refusals=(400,),
     ),
     ("GET", "/recall"): Operation(
@@ -164,6 +184,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
             **_TAG,
             **_SPAN,
             "kind": _maybe(one_of(KINDS)),
+            "status": _maybe(one_of(STATUSES), "deprecated ones are found only when asked for"),
             "hops": _number(0, 0, 3),
             "max_chars": _number(20_000, 200, 1_000_000),
             "explain": _maybe(BOOLEAN, "say how each score came about"),
@@ -190,6 +211,16 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
             "heading": _maybe(about="a heading, or a path of them: `Plan > Costs`"),
         },
         refusals=_BY_ID,
+    ),
+    ("GET", "/image"): Operation(
+        "An image of the vault that a note shows; for the owner",
+        TEXT,
+        query={
+            "target": Parameter(_SOME_TEXT, required=True, about="as the link names it"),
+            "from": _maybe(about="the path of the note that the link is in"),
+        },
+        refusals=(400, 403, 404),
+        media=IMAGE,
     ),
     ("GET", "/graph"): Operation(
         "Memories and the relations between them",

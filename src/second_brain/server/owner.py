@@ -1,13 +1,16 @@
-"""The endpoints for the owner of the vault alone: old texts of notes, and the index's upkeep.
+"""The endpoints for the owner of the vault alone: old texts, images, and the index's upkeep.
 
 An application with a token of its own is refused: a note that is no memory any more is none of its
-business, and its earlier text stands in the history.
+business, and its earlier text stands in the history. Nor are images: no tag says of them who may
+see them.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+
+from starlette.responses import Response
 
 from second_brain.memory.api import Memories
 from second_brain.memory.model import WriteContents
@@ -27,6 +30,7 @@ class Owner:
         """Return path -> method -> handler."""
         return {
             "/history/content": {"GET": self.content},
+            "/image": {"GET": self.image},
             "/reindex": {"POST": self.reindex},
         }
 
@@ -45,6 +49,15 @@ class Owner:
         if id_ is not None and not found.write.id.startswith(id_):
             raise RequestRefused(400, f"n: write {found.write.n} is of {found.write.id}, not {id_}")
         return {"ok": True, **_named(found), "side": side, **_encoded(getattr(found, side))}
+
+    async def image(self, call: Call) -> object:
+        """The bytes of an image, as the link `target` in the note `from` means it."""
+        require_owner(call)
+        target = call.query.identifier("target")
+        found = await self._memories.picture(target, call.query.optional_text("from") or "")
+        return Response(
+            found.data, media_type=found.media_type, headers={"Cache-Control": "no-store"}
+        )
 
     async def reindex(self, call: Call) -> object:
         """Build the index anew, in the background; or accept that missing notes are deleted."""

@@ -31,6 +31,7 @@ class Rest:
             "/capture": {"POST": self.capture},
             "/append": {"POST": self.append},
             "/update": {"POST": self.update},
+            "/similar": {"POST": self.similar},
             "/forget": {"POST": self.forget},
             "/link": {"POST": self.link},
             "/unlink": {"POST": self.unlink},
@@ -75,7 +76,10 @@ class Rest:
     async def update(self, call: Call) -> object:
         body = await call.body()
         answer = await self._memories.update(
-            body.identifier("id"), body.text("content"), caller=call.caller("update")
+            body.identifier("id"),
+            body.text("content"),
+            base=body.optional_text("base"),
+            caller=call.caller("update"),
         )
         return {
             "ok": True,
@@ -83,6 +87,11 @@ class Rest:
             "vectors": answer.chunks,
             "message": answer.message,
         }
+
+    async def similar(self, call: Call) -> object:
+        body = await call.body()
+        found = await self._memories.likenesses(body.text("content"), body.optional_text("title"))
+        return {"ok": True, "memories": [wire.likeness(one) for one in found]}
 
     async def forget(self, call: Call) -> object:
         body = await call.body()
@@ -130,12 +139,15 @@ class Rest:
             tag=query.optional_text("tag"),
             after=query.time("after"),
             before=query.time("before"),
+            offset=query.integer("offset", default=0, low=0, high=10_000_000),
+            kind=query.choice("kind", of=KINDS),
+            status=query.choice("status", of=STATUSES),
         )
         return [wire.listed(memory) for memory in memories]
 
     async def recall(self, call: Call) -> object:
         query = call.query
-        kind = query.choice("kind", of=KINDS)
+        kind, status = query.choice("kind", of=KINDS), query.choice("status", of=STATUSES)
         answer = await self._memories.recall(
             RecallQuery(
                 query=query.text("query", "q"),
@@ -144,6 +156,7 @@ class Rest:
                 after=query.time("after"),
                 before=query.time("before"),
                 kind=next((known for known in KINDS if known == kind), None),
+                status=next((known for known in STATUSES if known == status), None),
                 hops=query.integer("hops", default=0, low=0, high=3),
                 max_chars=query.integer("max_chars", default=20_000, low=200, high=1_000_000),
                 explain=query.flag("explain"),

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from second_brain import __version__
+from second_brain.memory.describe import text_version
 from second_brain.memory.model import (
     Connection,
     Edge,
     ExportedEntry,
     Graph,
     Health,
+    Likeness,
     Memory,
     NoteStatus,
     RecallAnswer,
@@ -97,6 +99,16 @@ def captured(answer: Remembered) -> Json:
             }
 
 
+def likeness(found: Likeness) -> Json:
+    """A memory beside a text that is not stored."""
+    return {
+        **entry(found.memory),
+        "standing": found.standing,
+        "score": None if found.score is None else score(found.score),
+        "news": found.news or None,
+    }
+
+
 def recalled(answer: RecallAnswer) -> Json:
     """The answer of /recall; `insight` needs a language model."""
     body: Json = {
@@ -169,6 +181,7 @@ def whole(memory: Memory, content: str, links: list[Connection]) -> Json:
         "status": memory.status,
         "importance": memory.importance,
         "updated": memory.updated_at,
+        "version": text_version(memory.content),
         "links": [link(connection) for connection in links],
     }
 
