@@ -32,7 +32,17 @@ _PLACE = {"title": TEXT, "path": TEXT, "url": TEXT}
 ENTRY = closed(**_COMMON, tags=array(TEXT), **_PLACE)
 _IN_A_STRING: Schema = {"type": "string", "description": "a JSON array in a string"}
 
-LIST = array(closed(**_COMMON, tags=_IN_A_STRING, vector_ids=_IN_A_STRING, **_PLACE))
+LIST = array(
+    closed(
+        **_COMMON,
+        tags=_IN_A_STRING,
+        vector_ids=_IN_A_STRING,
+        **_PLACE,
+        kind=KIND,
+        status=STATUS,
+        updated=TIME,
+    )
+)
 
 _MATCH = {"matchId": TEXT, "score": NUMBER, "message": TEXT}
 CAPTURED = either(

@@ -66,6 +66,9 @@ def listed(memory: Memory) -> Json:
         **entry(memory),
         "tags": json.dumps(list(memory.tags), ensure_ascii=False),
         "vector_ids": json.dumps(list(memory.chunk_ids), ensure_ascii=False),
+        "kind": memory.kind,
+        "status": memory.status,
+        "updated": memory.updated_at,
     }
 
 
