@@ -76,6 +76,7 @@ GETS = [
     "/history/content?id=m1",
     "/metrics",
     "/digest?tag=work",
+    "/insight?query=x",
     "/integrations",
 ]
 

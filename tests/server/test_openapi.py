@@ -14,10 +14,12 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from second_brain.errors import SecondBrainError
+from second_brain.intelligence.service import Intelligence
 from second_brain.memory.feed import Feed
 from second_brain.memory.model import Caller
 from second_brain.server import dashboard_files
 from second_brain.server.app import create_app
+from second_brain.server.assistance import Assistance
 from second_brain.server.endpoint import Handler
 from second_brain.server.events import Events
 from second_brain.server.metrics import Metrics
@@ -26,7 +28,6 @@ from second_brain.server.operations import OPERATIONS, Operation
 from second_brain.server.owner import Owner
 from second_brain.server.rest import Rest
 from second_brain.server.validation import Fields
-from second_brain.server.without_model import WithoutModel
 
 NOT_REST = ("/mcp", "/mcp/", "/openapi.json", "/authorize", "/register", "/token", "/revoke")
 NOT_REST += dashboard_files.PATHS
@@ -106,7 +107,7 @@ def handlers(memories: FakeMemories, world: World) -> dict[tuple[str, str], Hand
     parts = (
         Rest(memories),
         Owner(memories),
-        WithoutModel(memories),
+        Assistance(memories, Intelligence(memories)),
         Events(feed),
         Metrics(memories, feed),
         ClientList(world.state.logins, world.clock),

@@ -113,6 +113,15 @@ class EdgeStore:
         )
         return {edge.target_id for edge in found if edge.target_id is not None}
 
+    def linked_by(self, property: str) -> set[str]:
+        """What memories link to in the property of that name."""
+        found = self._select(
+            "WHERE lower(property) = ? AND target_id IS NOT NULL AND EXISTS (SELECT 1 FROM notes"
+            " WHERE notes.id = source_id AND is_memory AND missing_since IS NULL)",
+            (property,),
+        )
+        return {edge.target_id for edge in found if edge.target_id is not None}
+
     def by_key(self, keys: Iterable[str], *, unresolved_only: bool = False) -> list[EdgeRow]:
         """The edges whose target may mean a note with one of these `link_key`s."""
         only = " AND target_path IS NULL" if unresolved_only else ""

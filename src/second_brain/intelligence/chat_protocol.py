@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -75,7 +75,7 @@ class ChatServer:
                 f"The model did not answer within {self._seconds:g} s."
             ) from None
 
-    async def stream(self, question: Question) -> AsyncIterator[str]:
+    async def stream(self, question: Question) -> AsyncGenerator[str, None]:
         deadline = self._clock() + _STREAM_TIMEOUTS * self._seconds
         async with self._sent(self._body(question, stream=True)) as response:
             if "event-stream" not in response.headers.get("content-type", ""):

@@ -58,7 +58,7 @@ def check(sentence: str, sources: Sources) -> Cited | None:
     if not known or len(known) < len(cited):
         return None
     text = _CITED.sub("", sentence).strip()
-    if not _supported(text, "\n".join(source.all_text for source in known)):
+    if not supported(text, "\n".join(source.all_text for source in known)):
         return None
     return Cited(text, tuple(known), lead)
 
@@ -109,7 +109,8 @@ def shares(sentence: str, text: str) -> tuple[int, int]:
     return sum(any(term in there for term in word) for word in words), len(words)
 
 
-def _supported(sentence: str, text: str) -> bool:
+def supported(sentence: str, text: str) -> bool:
+    """Whether the text has the sentence's words, and every number and address of it."""
     folded = text.casefold()
     if any(
         address.casefold().rstrip(".,;") not in folded for address in _ADDRESS.findall(sentence)

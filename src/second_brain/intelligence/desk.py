@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -155,15 +156,16 @@ class Desk:
                 await self._sleep(pause)
         raise AssertionError("a question is tried at least once")
 
-    async def stream(self, question: Question) -> AsyncIterator[str]:
+    async def stream(self, question: Question) -> AsyncGenerator[str, None]:
         """Tried once: who reads along would see the beginning twice."""
         async with self._places:
             await self._admit()
             said = 0
             try:
-                async for piece in self._model.stream(question):
-                    said += len(piece)
-                    yield piece
+                async with aclosing(self._model.stream(question)) as pieces:
+                    async for piece in pieces:
+                        said += len(piece)
+                        yield piece
             except ModelFailed as error:
                 self._failed(error)
                 raise

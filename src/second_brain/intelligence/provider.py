@@ -6,7 +6,7 @@ way of a write: all of this may take minutes, or fail.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -76,6 +76,6 @@ class Model(Protocol):
 
     async def ask(self, question: Question) -> Answer: ...
 
-    def stream(self, question: Question) -> AsyncIterator[str]:
+    def stream(self, question: Question) -> AsyncGenerator[str, None]:
         """The answer piece by piece. May fail in the middle; what came before is then not whole."""
         ...

@@ -12,7 +12,8 @@ CITATION = r"\[\s*[Mm]\d{1,4}(?:\s*[,;]\s*[Mm]?\d{1,4})*\s*\]"
 # Behind the mark: quotes and brackets that close, then citations. The next character decides, so
 # that it must be there: in the middle of a stream nothing is decided yet.
 _END = re.compile(
-    rf"(?P<mark>[.!?…。！？]+)(?:[\"'”’»)*_]|[ \u00a0\u202f](?=»))*(?P<cited>(?:\s*{CITATION})*)(?:[.]?)(?=\s+[^\s\[a-zà-ÿ])"
+    r"(?P<mark>[.!?…。！？]+)(?:[\"'”’»)*_]|[ \u00a0\u202f](?=»))*"
+    rf"(?P<cited>(?:\s*{CITATION})*)(?:[.]?)(?=\s+[^\s\[a-zà-ÿ])"
     r"|(?P<line>\s*\n)"
 )
 _ABBREVIATION = re.compile(

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from second_brain.errors import InvalidInput
 from second_brain.index.catalog import Catalog
 from second_brain.index.rows import EdgeRow, NoteRow
 from second_brain.index.state import Counters, State
+from second_brain.memory.digestible import Digestible
 from second_brain.memory.model import Edge, ExportedEntry, Memory, NoteName, NoteStatus, Stats
 from second_brain.memory.shelf import Shelf
 
-_DAY_MS = 86_400_000
-_DIGEST_AGE_MS = 60 * _DAY_MS
-_DIGEST_LEAST = 10
-_DIGEST_RECALLS = 2
-_DIGEST_IMPORTANCE = 4
 _TOP_TAGS = 5
 
 
 class Overview:
-    """Reads only. `clock_ms` is Unix milliseconds."""
+    """Reads only."""
 
     def __init__(
-        self, catalog: Catalog, state: State, shelf: Shelf, *, clock_ms: Callable[[], int]
+        self, catalog: Catalog, state: State, shelf: Shelf, digestible: Digestible
     ) -> None:
         self._catalog = catalog
         self._state = state
         self._shelf = shelf
-        self._clock_ms = clock_ms
+        self._digestible = digestible
 
     async def recent(
         self,
@@ -120,24 +115,10 @@ class Overview:
             count=counts.memories,
             avg_importance=round(average, 1) if average is not None else None,
             top_tags=tuple(self._catalog.tag_counts()[:_TOP_TAGS]),
-            digest_candidates=self._digest_candidates(),
+            digest_candidates=self._digestible.candidates(),
             unvectorized=counts.unembedded,
             unclassified=counts.unclassified,
         )
-
-    def _digest_candidates(self) -> tuple[tuple[str, int], ...]:
-        rows = self._catalog.memories(before=self._clock_ms() - _DIGEST_AGE_MS)
-        counters = self._state.counters() if rows else {}
-        tags: Counter[str] = Counter()
-        for row in rows:
-            own = counters.get(row.id, Counters())
-            if (
-                (row.importance or 0) < _DIGEST_IMPORTANCE
-                and own.recall_count < _DIGEST_RECALLS
-                and own.contradiction_wins == 0
-            ):
-                tags.update(row.tags)
-        return tuple((tag, n) for tag, n in tags.most_common() if n >= _DIGEST_LEAST)
 
     def _export(self) -> tuple[list[ExportedEntry], list[Edge]]:
         rows = self._catalog.memories()

@@ -13,6 +13,8 @@ from second_brain.index.state import State
 from second_brain.memory.capture import Capture, CaptureRules
 from second_brain.memory.chronicle import Chronicle, record
 from second_brain.memory.classifying import Classification, Classifying
+from second_brain.memory.composing import Composing
+from second_brain.memory.digestible import Digestible
 from second_brain.memory.editing import Editing
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Importing, Place
 from second_brain.memory.links_follow import LinksFollow
@@ -56,7 +58,8 @@ NOBODY = Caller()
 
 class MemoryService:
     """Implements `Memories`. `now` is local time with its zone, `new_id` makes a fresh id,
-    `clock` is monotonic seconds. `tending` is for the daemon to run."""
+    `clock` is monotonic seconds. `tending` is for the daemon to
+    run, `digestible` and `composing` are for what is built upon memories."""
 
     def __init__(
         self,
@@ -94,7 +97,9 @@ class MemoryService:
         self._relations = Relations(engine, self._scribe, self._shelf)
         self._importing = Importing(engine, self._scribe, state, self._relations, rules)
         self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
-        self._overview = Overview(engine.catalog, state, self._shelf, clock_ms=clock_ms)
+        self.digestible = Digestible(engine.catalog, state, self._shelf, clock_ms=clock_ms)
+        self.composing = Composing(engine, self._scribe, rules=rules, now=now, new_id=new_id)
+        self._overview = Overview(engine.catalog, state, self._shelf, self.digestible)
         self._chronicle = Chronicle(engine.catalog, state, engine.files)
         retiring = Retiring(engine, self._scribe, self._shelf, folder=rules.folder)
         follow = LinksFollow(engine, self._scribe, state, clock=clock)

@@ -159,6 +159,7 @@ HEALTH = closed(
     vault=ANYTHING,
     index=ANYTHING,
     embedding=ANYTHING,
+    llm=ANYTHING,
     problems=array(closed(kind=TEXT, path=nullable(TEXT), message=TEXT, hint=TEXT)),
 )
 EXPORT = closed(
@@ -244,9 +245,21 @@ REINDEXED = either(
     closed(ok=OK, rebuilding=always(True)),
     closed(ok=OK, deleted=INTEGER, paths=array(TEXT)),
 )
+INSIGHT = closed(
+    ok=OK,
+    insight=nullable(TEXT),
+    by=nullable(one_of(("model", "extract"))),
+    sources=array(closed(id=TEXT, title=TEXT, path=TEXT, url=TEXT)),
+)
 DIGEST = either(
     closed(tag=TEXT, synthesis=TEXT, entry_id=TEXT, source_count=INTEGER),
-    closed(tag=TEXT, error=TEXT, source_count=INTEGER),
+    closed(
+        tag=TEXT,
+        error=TEXT,
+        source_count=INTEGER,
+        waiting=optional(BOOLEAN),
+        extract=optional(TEXT),
+    ),
 )
 RESOLVED = closed(ok=OK, id=TEXT, action=one_of(("confirm", "dismiss")))
 BATCH = closed(processed=INTEGER, failed=INTEGER, remaining=INTEGER, message=optional(TEXT))

@@ -12,10 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from second_brain.intelligence.service import Intelligence
 from second_brain.memory.api import Memories
 from second_brain.memory.feed import Feed
 from second_brain.server import dashboard_files, mcp_http, openapi
 from second_brain.server.access_log import AccessLog
+from second_brain.server.assistance import Assistance
 from second_brain.server.auth import AnyOf, Authenticator, StaticToken, TokenVerifier
 from second_brain.server.body import Limits
 from second_brain.server.cors import Cors
@@ -32,7 +34,6 @@ from second_brain.server.owner import Owner
 from second_brain.server.peers import Peers
 from second_brain.server.responses import failure
 from second_brain.server.rest import Rest
-from second_brain.server.without_model import WithoutModel
 
 _DEFAULT_LIMITS = Limits()
 
@@ -51,6 +52,7 @@ def create_app(
     query_token: bool = False,
     trusted_proxies: Sequence[str] = (),
     feed: Feed | None = None,
+    intelligence: Intelligence | None = None,
     lifespan: Lifespan | None = None,
 ) -> Starlette:
     """Return the application.
@@ -66,6 +68,7 @@ def create_app(
         query_token: also accept `?token=`, which leaks into logs and histories.
         trusted_proxies: addresses or networks whose `X-Forwarded-For` is believed.
         feed: the changes of notes, for GET /events; None if there are none to tell of.
+        intelligence: what is made of memories; by default what needs no language model.
         lifespan: entered before the first request and left after the last one.
 
     `app.state.stop_streaming()` ends the streams that clients keep open.
@@ -86,12 +89,13 @@ def create_app(
     server = MemoryServer(memories)
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)
     feed = feed or Feed()
+    intelligence = intelligence or Intelligence(memories)
     metrics = Metrics(memories, feed)
     parts = (
-        Rest(memories),
+        Rest(memories, intelligence),
         Owner(memories),
         Imports(memories),
-        WithoutModel(memories),
+        Assistance(memories, intelligence),
         Events(feed),
         metrics,
     )

@@ -188,6 +188,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
             "hops": _number(0, 0, 3),
             "max_chars": _number(20_000, 200, 1_000_000),
             "explain": _maybe(BOOLEAN, "say how each score came about"),
+            "insight": _maybe(BOOLEAN, "say what the results tell together"),
         },
         refusals=(400,),
     ),
@@ -282,11 +283,23 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         refusals=(400,),
         media=EVENTS,
     ),
+    ("GET", "/insight"): Operation(
+        "Say what the memories on a question tell together, with the memories that say so",
+        answers.INSIGHT,
+        query={
+            "query": Parameter(_SOME_TEXT, about="required, or `q` in its place"),
+            "q": Parameter(_SOME_TEXT),
+            "topK": _number(5, 1, 20),
+            **_TAG,
+            **_SPAN,
+        },
+        refusals=(400,),
+    ),
     ("GET", "/digest"): Operation(
         "Condense the old memories of a tag",
         answers.DIGEST,
         query={"tag": Parameter(_SOME_TEXT, required=True)},
-        refusals=(400,),
+        refusals=(400, 507),
     ),
     ("POST", "/patterns/resolve"): Operation(
         "Keep or drop a pattern that was found",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import get_args, get_type_hints
 
+from second_brain.intelligence.service import Intelligence, problems
 from second_brain.memory.api import Memories
 from second_brain.memory.model import KINDS, STATUSES, NoteStatus, RecallQuery
 from second_brain.server import wire
@@ -21,8 +23,15 @@ def _now() -> int:
 class Rest:
     """The handlers over one `Memories`."""
 
-    def __init__(self, memories: Memories, *, now: Callable[[], int] = _now) -> None:
+    def __init__(
+        self,
+        memories: Memories,
+        intelligence: Intelligence | None = None,
+        *,
+        now: Callable[[], int] = _now,
+    ) -> None:
         self._memories = memories
+        self._intelligence = intelligence or Intelligence(memories)
         self._now = now
 
     def routes(self) -> Mapping[str, Mapping[str, Handler]]:
@@ -162,7 +171,11 @@ class Rest:
                 explain=query.flag("explain"),
             )
         )
-        return wire.recalled(answer)
+        body = wire.recalled(answer)
+        if query.flag("insight"):
+            insight = await self._intelligence.insight(answer.query_used, answer.hits)
+            body["insight"] = insight.text
+        return body
 
     async def connections(self, call: Call) -> object:
         id_ = call.query.identifier("id")
@@ -198,7 +211,9 @@ class Rest:
         return wire.counted(await self._memories.stats())
 
     async def health(self, call: Call) -> object:
-        return wire.healthy(await self._memories.health())
+        health, llm = await self._memories.health(), await self._intelligence.status()
+        health = replace(health, problems=(*health.problems, *problems(llm)))
+        return {**wire.healthy(health), "llm": llm}
 
     async def export(self, call: Call) -> object:
         entries, edges = await self._memories.export()

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,8 @@ def load(name: str) -> str:
 
 @cache
 def _load(name: str) -> str:
+    from importlib import resources  # noqa: PLC0415 - a daemon without a model never needs it
+
     return resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
 
 

@@ -1,4 +1,4 @@
-"""What the endpoints that need a language model say without one: the shapes stay, loops end."""
+"""What the endpoints that a language model helps with say without one: shapes stay, loops end."""
 
 from __future__ import annotations
 
@@ -10,15 +10,49 @@ import pytest
 from server_fakes import TOKEN, FakeMemories
 from starlette.testclient import TestClient
 
-from second_brain.server.without_model import NO_MODEL, WithoutModel
+from second_brain.errors import VaultOffline
+from second_brain.intelligence.answering import NO_MODEL, NOTHING
+from second_brain.intelligence.digests import NO_MODEL as NO_DIGEST
+from second_brain.intelligence.service import Intelligence
+from second_brain.server.assistance import Assistance
 
 
-def test_chat_streams_the_sentence_and_ends(client: TestClient) -> None:
-    answer = client.post("/chat", json={"query": "why?", "memories": "…"})
+def test_chat_streams_what_the_memories_say_and_ends(
+    client: TestClient, memories: FakeMemories
+) -> None:
+    memories.add("The berth is on pontoon C. It rained.")
+    answer = client.post("/chat", json={"query": "berth", "memories": "…"})
     assert answer.headers["content-type"].startswith("text/event-stream")
     lines = [line for line in answer.text.splitlines() if line]
-    assert json.loads(lines[0].removeprefix("data: ")) == {"response": NO_MODEL}
+    assert json.loads(lines[0].removeprefix("data: ")) == {
+        "response": f"{NO_MODEL}\n\n> The berth is on pontoon C. [m1]"
+    }
     assert lines[-1] == "data: [DONE]"
+
+
+def test_chat_where_there_is_nothing(client: TestClient) -> None:
+    answer = client.post("/chat", json={"query": "berth"})
+    assert answer.text == f"data: {json.dumps({'response': NOTHING})}\n\ndata: [DONE]\n\n"
+
+
+def test_chat_says_what_hinders_it_and_ends(client: TestClient, memories: FakeMemories) -> None:
+    memories.fails = VaultOffline("The vault is offline.")
+    answer = client.post("/chat", json={"query": "berth"})
+    assert json.dumps({"response": "The vault is offline."}) in answer.text
+    assert answer.text.endswith("data: [DONE]\n\n")
+
+
+def test_insight_is_extracted_and_says_so(client: TestClient, memories: FakeMemories) -> None:
+    memories.add("The berth is on pontoon C. It rained.")
+    body = client.get("/insight?query=berth").json()
+    assert body["by"] == "extract"
+    assert body["insight"] == f"{NO_MODEL}\n\n> The berth is on pontoon C. [m1]"
+    assert [source["id"] for source in body["sources"]] == ["m1"]
+    assert client.get("/insight?query=other").json() == {
+        "ok": True, "insight": None, "by": None, "sources": [],
+    }  # fmt: skip
+    assert client.get("/recall?query=berth").json()["insight"] is None
+    assert client.get("/recall?query=berth&insight=true").json()["insight"] == body["insight"]
 
 
 def test_chat_without_a_token(client: TestClient) -> None:
@@ -28,7 +62,7 @@ def test_chat_without_a_token(client: TestClient) -> None:
 
 def test_digest_is_not_made(client: TestClient) -> None:
     body = client.get("/digest?tag=work").json()
-    assert body == {"tag": "work", "error": NO_MODEL, "source_count": 12}
+    assert body == {"tag": "work", "error": NO_DIGEST, "source_count": 12}
     assert client.get("/digest?tag=other").json()["source_count"] == 0
     assert client.get("/digest").status_code == 400
 
@@ -54,11 +88,6 @@ def test_what_is_no_pattern_is_not_resolved(client: TestClient, memories: FakeMe
     assert unknown.status_code == 404
     odd = client.post("/patterns/resolve", json={"id": "m1", "action": "maybe"})
     assert "confirm" in odd.json()["error"]
-
-
-def test_nothing_is_left_to_classify(client: TestClient) -> None:
-    body = client.post("/classify-pending").json()
-    assert (body["processed"], body["failed"], body["remaining"]) == (0, 0, 0)
 
 
 def test_integrations_are_none(client: TestClient) -> None:
@@ -89,7 +118,9 @@ class TestVectorizePending:
         async def sleep(_: float) -> None:
             pass
 
-        return await WithoutModel(memories, sleep=sleep).vectorize_pending(None)  # type: ignore[arg-type]
+        return await Assistance(memories, Intelligence(memories), sleep=sleep).vectorize_pending(
+            None
+        )  # type: ignore[arg-type]
 
     def test_a_slow_background_leaves_some(self, memories: FakeMemories) -> None:
         import asyncio
