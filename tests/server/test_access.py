@@ -327,3 +327,13 @@ def test_the_tables_of_paths_above_are_complete(app: Starlette) -> None:
         *dashboard_files.PATHS,
     }
     assert paths - named == further
+
+    def test_reading_is_no_news_but_writing_and_refusals_are(
+        self, client: TestClient, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
+        client.get("/count")
+        client.get("/nowhere")
+        client.post("/capture", json={"content": "A text"})
+        levels = [r.levelname for r in caplog.records if r.name == "second_brain.access"]
+        assert levels == ["DEBUG", "INFO", "INFO"]

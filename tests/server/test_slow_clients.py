@@ -172,6 +172,13 @@ def test_a_head_beyond_the_limits_or_the_grammar(server: Running, request_head: 
     assert is_served(server)
 
 
+def test_a_header_that_never_ends_is_refused_before_it_is_long(server: Running) -> None:
+    with connect(server) as raw:
+        raw.sendall(b"GET /count HTTP/1.1\r\nHost: localhost\r\nX-Endless: " + b"x" * 70_000)
+        assert raw.recv(200).startswith(b"HTTP/1.1 400 ")
+    assert is_served(server)
+
+
 def test_a_long_question_fits(server: Running) -> None:
     query = "x" * 30_000
     headers = {"Authorization": f"Bearer {TOKEN}"}

@@ -1,6 +1,7 @@
 """One log line a request: method, path, status, time. Never a query string, a header or a body.
 
-The same is counted for the metrics.
+At debug level for what only reads and succeeds, at info level for the rest. The same is counted for
+the metrics.
 """
 
 from __future__ import annotations
@@ -43,6 +44,14 @@ class AccessLog:
             # ascii() keeps a path with line breaks from forging log lines.
             if status:
                 self._observe(scope["method"], scope["path"], status, begun)
-            path = ascii(scope["path"])[1:-1]
-            elapsed = (time.perf_counter() - started) * 1000
-            _log.info("%s %s %s %.1f ms", scope["method"], path, status or "-", elapsed)
+            level = _level(scope["method"], status)
+            if _log.isEnabledFor(level):
+                path = ascii(scope["path"])[1:-1]
+                elapsed = (time.perf_counter() - started) * 1000
+                _log.log(level, "%s %s %s %.1f ms", scope["method"], path, status or "-", elapsed)
+
+
+def _level(method: str, status: int) -> int:
+    """What was read without a failure is no news; a dashboard or a plugin does it all day."""
+    read = method in ("GET", "HEAD", "OPTIONS") and 200 <= status < 400
+    return logging.DEBUG if read else logging.INFO

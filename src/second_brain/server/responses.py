@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
 from second_brain.errors import (
@@ -57,9 +58,13 @@ def json_response(
     A file name that is not UTF-8 reaches us with lone surrogates; it is shown with `?` there
     rather than failing the whole answer.
     """
-    body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        body = to_json(value, inf_nan_mode="null")
+    except PydanticSerializationError:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        body = text.encode("utf-8", errors="replace")
     return Response(
-        body.encode("utf-8", errors="replace"),
+        body,
         status_code=status,
         headers={
             "Cache-Control": "no-store",

@@ -18,8 +18,6 @@ from second_brain.errors import SettingsError
 from second_brain.server.connections import Patience, looked_after
 
 _BACKLOG = 256
-# A request's line and headers together; a long question fits into its URL.
-_HEAD_BYTES = 64 * 1024
 _PATIENCE = Patience()
 
 
@@ -94,7 +92,6 @@ class HttpServer(uvicorn.Server):
                 lifespan="on",
                 ws="none",
                 http=looked_after(patience),
-                h11_max_incomplete_event_size=_HEAD_BYTES,
                 timeout_keep_alive=15,
                 timeout_graceful_shutdown=shutdown_seconds,
             )
