@@ -49,6 +49,7 @@ _SECTIONS = {
         "mcp": ("mcp:mcp", "Speak MCP on standard input and output."),
         "token": ("token:token", "The token that clients send."),
         "clients": ("clients:clients", "The applications that you let in."),
+        "extension": ("extension:extension", "The browser extension, written out to be loaded."),
         "hook": ("hook:hook", "What Claude Code runs when a session starts and ends."),
     },
     "Look after it": {
