@@ -33,6 +33,14 @@ class WriteNotFound(SecondBrainError):
         self.n = n
 
 
+class ReviewNotFound(SecondBrainError):
+    """No pair of memories waits for a decision under this number."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(f"Nothing to review has the number {n}, or it is decided already")
+        self.n = n
+
+
 class EditRefused(SecondBrainError):
     """The file cannot be edited without risking the user's text; nothing was written."""
 

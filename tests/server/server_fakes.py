@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from second_brain.errors import InvalidInput, NoteNotFound, SecondBrainError, WriteNotFound
+from second_brain.errors import (
+    InvalidInput,
+    NoteNotFound,
+    ReviewNotFound,
+    SecondBrainError,
+    WriteNotFound,
+)
 from second_brain.memory.classifying import Classification
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
 from second_brain.memory.model import (
@@ -37,6 +43,7 @@ from second_brain.memory.model import (
     WriteRecord,
 )
 from second_brain.memory.pictures import Picture
+from second_brain.memory.reviewing import Decided, ReviewItem
 from second_brain.server.body import Limits
 
 NOW = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -57,6 +64,7 @@ POSTS = {
     "/undo": {"n": 1},
     "/reindex": {"accept_deletions": True},
     "/chat": {"query": "x", "memories": "y"},
+    "/review/{id}": {"decision": "keep"},
     "/patterns/resolve": {"id": "m1", "action": "confirm"},
 }
 GETS = [
@@ -71,6 +79,7 @@ GETS = [
     "/stats",
     "/health",
     "/export",
+    "/review",
     "/notes",
     "/history",
     "/history/content?id=m1",
@@ -300,6 +309,23 @@ class FakeMemories:
         memory = self._find(id)
         self._called(caller)
         self.stored[id] = replace(memory, status=status)  # type: ignore[arg-type]
+
+    async def reviews(self, n: int = 50) -> tuple[int, list[ReviewItem]]:
+        self._check()
+        if len(self.stored) < 2:
+            return 0, []
+        newcomer, known, *_ = self.stored.values()
+        item = ReviewItem(7, "value", "replace", "3 became 4", "rules", 91.5, NOW, newcomer, known,
+                          None)  # fmt: skip
+        return 1, [item]
+
+    async def decide_review(
+        self, n: int, decision: str, winner: str | None = None, *, caller: Caller = NOBODY
+    ) -> Decided:
+        self._called(caller)
+        if n != 7:
+            raise ReviewNotFound(n)
+        return Decided(n, "keep", winner, (1,))
 
     async def unclassified(self, n: int) -> list[Memory]:
         return []

@@ -27,6 +27,7 @@ from second_brain.server.oauth.client_list import ClientList
 from second_brain.server.operations import OPERATIONS, Operation
 from second_brain.server.owner import Owner
 from second_brain.server.rest import Rest
+from second_brain.server.reviews import ReviewList
 from second_brain.server.validation import Fields
 
 NOT_REST = ("/mcp", "/mcp/", "/openapi.json", "/authorize", "/register", "/token", "/revoke")
@@ -90,6 +91,7 @@ class ReadCall:
 
     def __init__(self) -> None:
         self.query = Reading(lenient=True)
+        self.place = Reading(lenient=True)
         self.fields = Reading(lenient=False)
 
     async def body(self) -> Reading:
@@ -107,6 +109,7 @@ def handlers(memories: FakeMemories, world: World) -> dict[tuple[str, str], Hand
     parts = (
         Rest(memories),
         Owner(memories),
+        ReviewList(memories),
         Assistance(memories, Intelligence(memories)),
         Events(feed),
         Metrics(memories, feed),
@@ -167,6 +170,7 @@ def test_its_parameters_are_those_that_the_handler_reads(
     asyncio.run(_read(handlers(memories, world)[key], call))
     operation: Operation = OPERATIONS[key]
     assert set(call.query.asked) <= set(operation.query)
+    assert set(call.place.asked) == set(operation.place)
     assert set(call.fields.asked) == set(operation.body or {})
     described = {**operation.query, **(operation.body or {})}
     for name, asked in {**call.query.asked, **call.fields.asked}.items():

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from second_brain.index import logins, model_use
+from second_brain.index import logins, model_use, reviews
 from second_brain.index.database import Database, StoreDamaged, Value, chunked, marks, set_aside
 
 WriteState = Literal["pending", "done", "undone"]
 
-_VERSION = 3
-# Versions 1 and 2 had no logins and no language model: what is there stays, the rest is added.
+_VERSION = 4
+# Earlier versions had fewer tables: what is there stays, the rest is added.
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS counters (
   id TEXT PRIMARY KEY, recall_count INTEGER NOT NULL DEFAULT 0, last_recalled INTEGER,
@@ -35,7 +35,8 @@ CREATE INDEX IF NOT EXISTS writes_id ON writes (id, n);
 CREATE INDEX IF NOT EXISTS writes_state ON writes (state);
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 {logins.SCHEMA};
-{model_use.SCHEMA}
+{model_use.SCHEMA};
+{reviews.SCHEMA}
 """
 _COLUMNS = "n, id, path, at, client, tool, summary, state, after_hash, trash_path"
 
@@ -85,6 +86,7 @@ class State:
         self.logins = logins.Logins(db)
         self.model_use = model_use.ModelUse(db)
         self.model_jobs = model_use.ModelJobs(db)
+        self.reviews = reviews.Reviews(db)
 
     @property
     def lost(self) -> Path | None:
@@ -129,6 +131,14 @@ class State:
                     (id,),
                 )
 
+    def uncount_contradiction(self, winner: str, loser: str) -> None:
+        """A decision was taken back, and what it counted with it."""
+        with self._db.relaxed():
+            for column, id in (("contradiction_wins", winner), ("contradiction_losses", loser)):
+                self._db.run(
+                    f"UPDATE counters SET {column} = max(0, {column} - 1) WHERE id = ?", (id,)
+                )
+
     def set_counters(self, counters: dict[str, Counters]) -> None:
         """Stores counters as they are given: for an import."""
         with self._db.transaction():
@@ -169,6 +179,7 @@ class State:
         with self._db.transaction():
             self._db.run("UPDATE OR REPLACE counters SET id = ? WHERE id = ?", (new, old))
             self._db.run("UPDATE writes SET id = ? WHERE id = ?", (new, old))
+            self.reviews.change_id(old, new)
 
     # History of writes
 
@@ -280,6 +291,7 @@ class State:
                 if place > 0 and (at < older_than or kept > max_bytes):
                     drop.append((n,))
             self._db.run_many("DELETE FROM writes WHERE n = ?", drop)
+            self.reviews.prune()
         if drop:
             self._db.shrink()
         return len(drop)

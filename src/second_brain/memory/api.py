@@ -30,6 +30,7 @@ from second_brain.memory.model import (
     WriteRecord,
 )
 from second_brain.memory.pictures import Picture
+from second_brain.memory.reviewing import Decided, ReviewItem
 
 
 class Memories(Protocol):
@@ -101,6 +102,14 @@ class Memories(Protocol):
     async def graph(self, seed: str | None = None, limit: int | None = None) -> Graph: ...
 
     async def set_status(self, id: str, status: str, *, caller: Caller = ...) -> None: ...
+
+    async def reviews(self, n: int = 50) -> tuple[int, list[ReviewItem]]:
+        """How many pairs of memories wait for a decision, and the newest of them."""
+        ...
+
+    async def decide_review(
+        self, n: int, decision: str, winner: str | None = None, *, caller: Caller = ...
+    ) -> Decided: ...
 
     async def unclassified(self, n: int) -> list[Memory]:
         """Memories of the daemon's making without an importance, the newest first."""

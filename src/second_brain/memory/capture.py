@@ -14,6 +14,8 @@ from second_brain.memory.classifying import marked
 from second_brain.memory.describe import USER_SOURCE, text_key
 from second_brain.memory.model import Caller, Likeness, Remembered
 from second_brain.memory.plugin import take_apart
+from second_brain.memory.resolving import DUPLICATE_TAG
+from second_brain.memory.reviewing import Reviewing
 from second_brain.memory.scribe import Scribe
 from second_brain.memory.shelf import Shelf
 from second_brain.memory.similar import Similarities, Standing
@@ -25,7 +27,6 @@ from second_brain.vault.names import safe_name, title_of
 from second_brain.vault.note import CREATED_KEY, ID_KEY, SOURCE_KEY
 from second_brain.vault.tags import clean_tag, fold, unique
 
-DUPLICATE_TAG = "duplicate-candidate"
 _LONGEST_SOURCE = 100
 
 
@@ -47,6 +48,7 @@ class Capture:
         scribe: Scribe,
         shelf: Shelf,
         similarities: Similarities,
+        reviewing: Reviewing,
         *,
         rules: CaptureRules,
         now: Callable[[], datetime],
@@ -56,6 +58,7 @@ class Capture:
         self._scribe = scribe
         self._shelf = shelf
         self._similarities = similarities
+        self._reviewing = reviewing
         self._rules = rules
         self._now = now
         self._new_id = new_id
@@ -163,8 +166,10 @@ class Capture:
         path = await self._scribe.create(
             self._rules.folder, title, data, id=id, caller=caller, summary=f"remember “{title}”"
         )
+        doubt = await self._reviewing.told(id, content, standing.near)
         if standing.similar is None:
-            return Remembered("stored", id, f"Stored as “{path}” (ID: {id}).", path=path)
+            message = f"Stored as “{path}” (ID: {id}).{doubt}"
+            return Remembered("stored", id, message, path=path)
         match = standing.similar
         news = f" It adds: {standing.news}." if standing.news else ""
         return Remembered(
@@ -172,7 +177,7 @@ class Capture:
             id=id,
             message=(
                 f"Stored as “{path}” (ID: {id}). It is similar to “{match.row.title}” "
-                f"(ID: {match.row.id}).{news}"
+                f"(ID: {match.row.id}).{news}{doubt}"
             ),
             path=path,
             match_id=match.row.id,

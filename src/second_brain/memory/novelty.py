@@ -23,7 +23,7 @@ from second_brain.memory.statements import (
     stems_of,
 )
 
-__all__ = ["Novelty", "normalise", "says_something_new"]
+__all__ = ["Novelty", "normalise", "says_something_new", "unmatched"]
 
 _MOST_CHARS = 200_000
 """Of either text; what lies behind is taken as new."""
@@ -108,7 +108,8 @@ def _least_new(sentence: Statement, known: Sequence[Statement]) -> Novelty:
     return best or Novelty()
 
 
-def _compare(new: Statement, known: Statement) -> Novelty:
+def unmatched(new: Statement, known: Statement) -> tuple[list[Token], tuple[str, ...]]:
+    """What one sentence names that the other does not, and what changed roles in it."""
     keys = {token.key for token in known.tokens}
     words = [token.key for token in known.tokens if token.kind in ("words", "names")]
     places: dict[str, int] = {}
@@ -126,10 +127,14 @@ def _compare(new: Statement, known: Statement) -> Novelty:
             unknown.append(token)
         else:
             path.append((places[match], token))
+    return unknown, _swapped(path, new.directed or known.directed)
+
+
+def _compare(new: Statement, known: Statement) -> Novelty:
+    unknown, order = unmatched(new, known)
     plain = [token for token in unknown if token.kind == "words"]
     if len(plain) <= len(new.tokens) // _WORDS_A_NEW_ONE:
         unknown = [token for token in unknown if token.kind != "words"]
-    order = _swapped(path, new.directed or known.directed)
     return _as_novelty(unknown, new.polarity ^ known.polarity, order)
 
 

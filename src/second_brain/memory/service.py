@@ -44,7 +44,9 @@ from second_brain.memory.overview import Overview
 from second_brain.memory.pictures import Picture, Pictures
 from second_brain.memory.recalling import Recalling
 from second_brain.memory.relations import Relations
+from second_brain.memory.resolving import Resolving
 from second_brain.memory.retiring import Retiring
+from second_brain.memory.reviewing import Decided, Reviewing, ReviewItem
 from second_brain.memory.scribe import Scribe, Settling
 from second_brain.memory.shelf import Shelf
 from second_brain.memory.similar import Similarities
@@ -82,11 +84,14 @@ class MemoryService:
         self._shelf = Shelf(engine.files, engine.catalog, vault_name)
         self._scribe = Scribe(engine.files, state, engine, clock_ms=clock_ms, settling=settling)
         similarities = Similarities(index, self._shelf, chunking)
+        self._resolving = Resolving(engine, self._scribe, self._shelf, state)
+        self.reviewing = Reviewing(engine, self._shelf, state, self._resolving, clock_ms=clock_ms)
         self._capture = Capture(
             engine,
             self._scribe,
             self._shelf,
             similarities,
+            self.reviewing,
             rules=rules,
             now=now,
             new_id=new_id,
@@ -164,9 +169,14 @@ class MemoryService:
         return await self._classifying.classify(id, given, caller)
 
     async def undo(self, n: int, *, caller: Caller = NOBODY) -> WriteRecord:
-        contents = await self._scribe.undo(n, caller=caller)
+        contents = await self._resolving.undo(n, caller)
         row = self._catalog.by_id(contents.row.id, missing=True)
         return record(contents.row, row.path if row is not None else None, undone=True)
+
+    async def decide_review(
+        self, n: int, decision: str, winner: str | None = None, *, caller: Caller = NOBODY
+    ) -> Decided:
+        return await self.reviewing.decide(n, decision, winner, caller)
 
     async def import_places(self, asked: Sequence[Asked]) -> list[Place]:
         return await self._importing.places(asked)
@@ -221,6 +231,9 @@ class MemoryService:
 
     async def graph(self, seed: str | None = None, limit: int | None = None) -> Graph:
         return await self._relations.graph(seed, limit)
+
+    async def reviews(self, n: int = 50) -> tuple[int, list[ReviewItem]]:
+        return await self.reviewing.items(n)
 
     async def unclassified(self, n: int) -> list[Memory]:
         return await self._classifying.unclassified(n)

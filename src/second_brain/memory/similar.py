@@ -24,6 +24,11 @@ log = logging.getLogger(__name__)
 
 _NEAREST = 12
 
+NEAR_SCORE = 45.0
+"""Below it, two texts are not about the same thing: of 192 pairs that share a fact and differ in
+it, none has a lower one (README.md, "New or known")."""
+_MOST_NEAR = 5
+
 Outcome = Literal["refuse", "flag", "store"]
 
 
@@ -38,12 +43,14 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """`duplicate` says nothing that its memory does not; `similar` is close to one, `news` says
-    what it brings beyond it; `related` are the ids of memories worth a link, the closest first."""
+    what it brings beyond it; `related` are the ids of memories worth a link, the closest first;
+    `near` those that may be about the same thing, with their scores."""
 
     duplicate: Match | None = None
     similar: Match | None = None
     news: str = ""
     related: tuple[str, ...] = ()
+    near: tuple[tuple[str, float], ...] = ()
 
 
 def outcome(score: float, *, news: bool) -> Outcome:
@@ -82,19 +89,21 @@ class Similarities:
         related = tuple(id for id, cosine in best if cosine >= scale.related)
         if not best:
             return Standing()
+        scored = [(id, scale.score(cosine)) for id, cosine in best[:_MOST_NEAR]]
+        near = tuple((id, score) for id, score in scored if score >= NEAR_SCORE)
         id, cosine = best[0]
         score = round(scale.score(cosine), 1)
         if score < SIMILAR_SCORE:
-            return Standing(related=related)
+            return Standing(related=related, near=near)
         try:
             row = await asyncio.to_thread(self._shelf.row, id)
         except NoteNotFound:  # it has gone in this very moment
-            return Standing(related=related)
+            return Standing(related=related, near=near[1:])
         known = await asyncio.to_thread(self._shelf.text, row)
         novelty = await asyncio.to_thread(says_something_new, text, known)
         if outcome(score, news=not known or bool(novelty)) == "refuse":
             return Standing(duplicate=Match(row, score))
-        return Standing(similar=Match(row, score), news=novelty.reason, related=related)
+        return Standing(similar=Match(row, score), news=novelty.reason, related=related, near=near)
 
     async def _closest(self, title: str, text: str) -> list[tuple[str, float]]:
         """Memories by the cosine of their passage that is nearest to the text's least near one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from second_brain.memory.model import KINDS, STATUSES
+from second_brain.memory.reviewing import DECISIONS
 from second_brain.server.schema import (
     ANYTHING,
     BOOLEAN,
@@ -91,6 +92,30 @@ RECALLED = closed(
 _DIRECTION = one_of(("out", "in"))
 LINKED = closed(ok=OK, source_id=TEXT, target_id=TEXT, type=TEXT)
 UNLINKED = closed(ok=OK, deleted=INTEGER)
+_REVIEWED_SIDE = closed(
+    **_COMMON, tags=array(TEXT), **_PLACE, status=STATUS, importance=nullable(INTEGER)
+)
+REVIEWS = closed(
+    ok=OK,
+    total=INTEGER,
+    items=array(
+        closed(
+            id=INTEGER,
+            kind=TEXT,
+            suggestion=one_of(DECISIONS),
+            reason=TEXT,
+            found_by=TEXT,
+            score=NUMBER,
+            at=TIME,
+            newcomer=_REVIEWED_SIDE,
+            known=_REVIEWED_SIDE,
+            merged=nullable(TEXT),
+        )
+    ),
+)
+REVIEWED = closed(
+    ok=OK, id=INTEGER, decision=one_of(DECISIONS), winner=nullable(TEXT), writes=array(INTEGER)
+)
 CONNECTIONS = closed(
     ok=OK,
     id=TEXT,

@@ -34,6 +34,7 @@ from second_brain.server.owner import Owner
 from second_brain.server.peers import Peers
 from second_brain.server.responses import failure
 from second_brain.server.rest import Rest
+from second_brain.server.reviews import ReviewList
 
 _DEFAULT_LIMITS = Limits()
 
@@ -95,6 +96,7 @@ def create_app(
         Rest(memories, intelligence),
         Owner(memories),
         Imports(memories),
+        ReviewList(memories),
         Assistance(memories, intelligence),
         Events(feed),
         metrics,

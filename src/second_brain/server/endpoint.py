@@ -25,6 +25,7 @@ class Call:
         self._principal = principal
         self._limits = limits
         self.query = Fields(dict(request.query_params), lenient=True)
+        self.place = Fields(dict(request.path_params), lenient=True)
 
     async def body(self) -> Fields:
         """Return the fields of the JSON body.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 
 from starlette.responses import Response
@@ -73,19 +74,21 @@ class Document:
 def _operation(method: str, path: str, operation: Operation) -> Schema:
     refusals = {*operation.refusals, *_EVERYWHERE}
     described: Schema = {
-        "operationId": f"{method.lower()}{path.replace('/', '_').replace('-', '_')}",
+        "operationId": f"{method.lower()}{re.sub(r'[^a-z]+', '_', path).rstrip('_')}",
         "summary": operation.summary,
     }
-    if operation.query:
+    parameters = [("path", *each) for each in operation.place.items()]
+    parameters += [("query", *each) for each in operation.query.items()]
+    if parameters:
         described["parameters"] = [
             {
                 "name": name,
-                "in": "query",
+                "in": where,
                 "required": parameter.required,
                 "schema": parameter.schema,
                 **({"description": parameter.about} if parameter.about else {}),
             }
-            for name, parameter in operation.query.items()
+            for where, name, parameter in parameters
         ]
     if operation.body is not None:
         refusals.update(_WITH_BODY)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from second_brain.memory.model import KINDS, RELATION_TYPES, STATUSES
+from second_brain.memory.reviewing import DECISIONS
 from second_brain.server import answers
 from second_brain.server.owner import SIDES
 from second_brain.server.rest import NOTE_STATUSES
@@ -49,11 +50,13 @@ Parameters = Mapping[str, Parameter]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`refusals` beside those that every endpoint has; `media` is the type of the answer."""
+    """`place` are the parts of the path in braces; `refusals` beside those that every endpoint
+    has; `media` is the type of the answer."""
 
     summary: str
     answer: Schema
     query: Parameters = field(default_factory=dict)
+    place: Parameters = field(default_factory=dict)
     body: Parameters | None = None
     refusals: tuple[int, ...] = ()
     media: str = JSON
@@ -191,6 +194,26 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
             "insight": _maybe(BOOLEAN, "say what the results tell together"),
         },
         refusals=(400,),
+    ),
+    ("GET", "/review"): Operation(
+        "Pairs of memories that may not both hold, the newest first",
+        answers.REVIEWS,
+        query={"n": _number(50, 1, 200)},
+        refusals=(400,),
+    ),
+    ("POST", "/review/{id}"): Operation(
+        "Decide such a pair: keep both, let one replace the other, merge them, or drop the doubt",
+        answers.REVIEWED,
+        place={"id": Parameter(INTEGER, required=True, about="the pair's number")},
+        body={
+            "decision": Parameter(one_of(DECISIONS), required=True),
+            "winner": _maybe_null(
+                TEXT,
+                "the memory that stands; by default the newcomer replaces and the known "
+                "one takes in",
+            ),
+        },
+        refusals=_WRITE,
     ),
     ("GET", "/connections"): Operation(
         "The memories that a memory is related to",
