@@ -36,7 +36,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 _CANONICAL = _any(
-    r"source of truth|canonical|authoritative|final decision|official version",
+    r"source of truth|authoritative|final decision|official version|(?:is|are) canonical",
+    r"canonical (?:version|source|reference|spelling|form|definition|list|answer)",
     r"source de vérité|fai(?:t|sant|re) foi|décision définitive|version officielle",
     r"référence officielle",
 )

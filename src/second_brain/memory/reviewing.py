@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 Decision = Literal["keep", "replace", "merge", "dismiss"]
 DECISIONS: tuple[Decision, ...] = ("keep", "replace", "merge", "dismiss")
 RULES = "rules"
+_MOST_ASKED = 2
+"""A model is asked about so many of the nearest memories for each new one."""
 
 _SUGGESTED: dict[str, Decision] = {
     "value": "replace",
@@ -80,6 +82,8 @@ class Reviewing:
         self._state = state
         self._resolving = resolving
         self._clock_ms = clock_ms
+        self.ask_later: Callable[[str, str], None] | None = None
+        """Has a model judge a newcomer and a known memory when it can; blocking, soon done."""
 
     async def told(self, newcomer: str, text: str, near: Sequence[tuple[str, float]]) -> str:
         """Mark what rules prove of a memory that was just stored against those near to it, and
@@ -172,9 +176,16 @@ class Reviewing:
         await asyncio.to_thread(close)
         return Decided(row.n, decision, stands, tuple(writes))
 
+    async def draft(self, id: str, why: str, caller: Caller) -> None:
+        """A newcomer against what is protected is a draft, until the user decides."""
+        await self._resolving.draft(id, caller, why)
+
     def _compare(
         self, newcomer: str, text: str, near: Sequence[tuple[str, float]]
     ) -> tuple[NoteRow, Conflict] | None:
+        if self.ask_later is not None:
+            for id, _ in near[:_MOST_ASKED]:
+                self.ask_later(newcomer, id)
         first: tuple[NoteRow, Conflict] | None = None
         rows = self._engine.catalog.by_ids(id for id, _ in near)
         for id, score in near:
