@@ -18,7 +18,7 @@ from second_brain.integrations.importing.entries import Entry, ImportRefused, So
 from second_brain.integrations.importing.exports import read_json
 from second_brain.integrations.importing.folder import read_folder
 
-_NOTES = 50  # in one request: an answer well within its time, also on a slow disk
+_NOTES = 200  # in one request: an answer well within its time, also on a slow disk
 _NAMES = 2000
 _BYTES = 2_000_000
 _SHOWN = 10
@@ -77,7 +77,14 @@ class _Import:
             return
         self._write(new, places)
         edges = [
-            {"source": a, "target": b, "type": r.type, "created": r.created}
+            {
+                "source": a,
+                "target": b,
+                "type": r.type,
+                "created": r.created,
+                "weight": r.weight,
+                "inferred": r.inferred,
+            }
             for r in self._source.relations
             if (a := places[r.source]["id"]) != (b := places[r.target]["id"])
         ]
@@ -100,11 +107,15 @@ class _Import:
         return places
 
     def _write(self, new: Sequence[Entry], places: dict[str, Any]) -> None:
-        links: dict[str, list[dict[str, str]]] = {}
+        links: dict[str, list[dict[str, object]]] = {}
         for relation in self._source.relations:
             target = places[relation.target]
             if target["id"] != places[relation.source]["id"] and not target["known"]:
-                link = {"type": relation.type, "path": target["path"]}
+                link = {
+                    "type": relation.type,
+                    "path": target["path"],
+                    "inferred": relation.inferred,
+                }
                 links.setdefault(relation.source, []).append(link)
         with _progress("Memories", len(new)) as advance:
             for batch in _batches(new, _NOTES, lambda e: 2000 + 3 * len(e.content)):

@@ -54,7 +54,7 @@ class EdgeStore:
     def replace(self, source_id: str, edges: Iterable[EdgeRow]) -> None:
         """The edges that a note states, all of them.
 
-        One that it stated before keeps its age, and what it means if that is not told.
+        One that it stated before keeps its age and weight, and what it means if that is not told.
         """
         with self._db.transaction():
             before = {
@@ -74,12 +74,16 @@ class EdgeStore:
                 ),
             )
 
-    def set_ages(self, ages: Iterable[tuple[int, str, str, str]]) -> None:
-        """Give edges their age: (created, source id, target id, type) each, for an import."""
+    def set_details(
+        self, details: Iterable[tuple[int | None, float | None, str, str, str]]
+    ) -> None:
+        """Give edges what an import knows of them: (created, weight, source id, target id, type)
+        each; None leaves what is there."""
         with self._db.transaction():
             self._db.run_many(
-                "UPDATE edges SET created = ? WHERE source_id = ? AND target_id = ? AND type = ?",
-                ages,
+                "UPDATE edges SET created = ifnull(?, created), weight = ifnull(?, weight)"
+                " WHERE source_id = ? AND target_id = ? AND type = ?",
+                details,
             )
 
     def stated_by(self, source_id: str) -> list[EdgeRow]:
@@ -236,10 +240,11 @@ def _continued(edge: EdgeRow, before: EdgeRow | None) -> EdgeRow:
     if before is None:
         return edge
     if edge.target_path is not None or edge.target_id is not None:
-        return replace(edge, created=before.created)
+        return replace(edge, created=before.created, weight=before.weight)
     return replace(
         edge,
         created=before.created,
+        weight=before.weight,
         target_path=before.target_path,
         target_id=before.target_id,
         meant_id=before.meant_id,

@@ -14,6 +14,7 @@ from second_brain.memory.relations import Relations, check_type
 from second_brain.memory.scribe import NewNote, Scribe
 from second_brain.sync.engine import Engine
 from second_brain.vault.edit import new_note
+from second_brain.vault.links import RELATED_KEY
 from second_brain.vault.model import PropertyValue
 from second_brain.vault.note import (
     CREATED_KEY,
@@ -23,6 +24,8 @@ from second_brain.vault.note import (
     SOURCE_KEY,
     STATUS_KEY,
 )
+
+_PART = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An entry to write. `links`: the paths of notes by the type of the relation to them."""
+    """An entry to write. `links`: the paths of notes by the property that shall link to them."""
 
     id: str
     path: str
@@ -67,6 +70,8 @@ class ImportedEdge:
     target: str
     type: str
     created: int | None
+    weight: float | None
+    inferred: bool
 
 
 class Importing:
@@ -93,22 +98,44 @@ class Importing:
     async def write(self, entries: Sequence[Imported], caller: Caller) -> int:
         """Write those that are not there; how many were. Raises InvalidInput before any write."""
         new = [e for e in entries if self._engine.catalog.by_id(e.id) is None]
-        notes = [
-            NewNote(e.id, e.path, self._data(e), f"import “{e.path.rpartition('/')[2][:-3]}”")
-            for e in new
-        ]
+        # In a thread: the notes of a large batch take longer than others' requests should wait.
+        notes = await asyncio.to_thread(lambda: [self._note(e) for e in new])
         # First the counters: an entry whose note is there is never looked at again.
         await asyncio.to_thread(self._state.set_counters, {e.id: e.counters for e in new})
-        await self._scribe.create_all(notes, caller=caller)
+        await self._write(notes, caller)
         return len(notes)
 
+    async def _write(self, notes: Sequence[NewNote], caller: Caller) -> None:
+        """Write them part by part, two parts at a time: one waits for the disk while the model
+        computes the vectors of the other."""
+        parts = [notes[first : first + _PART] for first in range(0, len(notes), _PART)]
+        left = iter(parts)
+
+        async def work() -> None:
+            for part in left:
+                await self._scribe.create_all(part, caller=caller)
+
+        done = await asyncio.gather(work(), work(), return_exceptions=True)
+        for failure in done:
+            if isinstance(failure, BaseException):
+                raise failure
+
     async def relate(self, edges: Sequence[ImportedEdge], caller: Caller) -> None:
-        """Write the relations that no note states yet, and give all of them their age."""
+        """Write the relations that no note states yet; give all of them their age and weight."""
+        known = self._engine.catalog.edges
         for edge in edges:
             check_type(edge.type)
-            await self._relations.link(edge.source, edge.target, edge.type, caller)
-        ages = [(e.created, e.source, e.target, e.type) for e in edges if e.created is not None]
-        await asyncio.to_thread(self._engine.catalog.edges.set_ages, ages)
+            stated = {(e.target_id, e.type) for e in known.stated_by(edge.source)}
+            if (edge.target, edge.type) not in stated:
+                await self._relations.link(
+                    edge.source,
+                    edge.target,
+                    edge.type,
+                    caller,
+                    into=RELATED_KEY if edge.inferred else None,
+                )
+        details = [(e.created, e.weight, e.source, e.target, e.type) for e in edges]
+        await asyncio.to_thread(known.set_details, details)
 
     def _place(self, entry: Asked) -> Place:
         catalog = self._engine.catalog
@@ -116,6 +143,10 @@ class Importing:
         if row is not None and row.is_memory:
             return Place(row.id, row.path, known=True)
         return Place(entry.id, self._scribe.free(self._rules.folder, entry.name, entry.id), False)
+
+    def _note(self, entry: Imported) -> NewNote:
+        name = entry.path.rpartition("/")[2].removesuffix(".md")
+        return NewNote(entry.id, entry.path, self._data(entry), f"import “{name}”")
 
     def _data(self, entry: Imported) -> bytes:
         check_text("content", entry.content)
@@ -128,9 +159,8 @@ class Importing:
             STATUS_KEY: entry.status,
             IMPORTANCE_KEY: entry.importance,
         }
-        for type, paths in entry.links.items():
-            check_type(type)
-            properties[type] = [f"[[{path.removesuffix('.md')}]]" for path in paths]
+        for name, paths in entry.links.items():
+            properties[name] = [f"[[{path.removesuffix('.md')}]]" for path in paths]
         return new_note(properties, entry.content)
 
 

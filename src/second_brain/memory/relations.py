@@ -43,20 +43,26 @@ class Relations:
         self._scribe = scribe
         self._shelf = shelf
 
-    async def link(self, source_id: str, target_id: str, type: str, caller: Caller) -> None:
-        """Write a relation into the source note. Raises InvalidInput, NoteNotFound, EditRefused."""
+    async def link(
+        self, source_id: str, target_id: str, type: str, caller: Caller, *, into: str | None = None
+    ) -> None:
+        """Write a relation into the source note, in the property `into`, else its type's own.
+
+        Raises InvalidInput, NoteNotFound, EditRefused.
+        """
         check_type(type)
+        name = into or type
         if source_id == target_id:
             raise InvalidInput("target_id", "A memory cannot be linked to itself")
         source, target = self._scribe.row(source_id), self._scribe.row(target_id)
-        if self._has(source_id, target_id, type):
+        if self._has(source_id, target_id, type, name):
             return
         text = await self._engine.link_text(target.path)
         if text is None:
             raise EditRefused(source.path, f"no wiki-link can be written to {target.path}")
         await self._scribe.edit(
             source_id,
-            lambda data: add_to_list(data, type, [f"[[{text}]]"]),
+            lambda data: add_to_list(data, name, [f"[[{text}]]"]),
             caller=caller,
             summary=f"link “{source.title}” {type} “{target.title}”",
         )
@@ -133,9 +139,9 @@ class Relations:
             edges=tuple(_unique_edges(edges)),
         )
 
-    def _has(self, source_id: str, target_id: str, type: str) -> bool:
+    def _has(self, source_id: str, target_id: str, type: str, property: str) -> bool:
         return any(
-            edge.target_id == target_id and edge.type == type and edge.property == type
+            edge.target_id == target_id and edge.type == type and edge.property == property
             for edge in self._engine.catalog.edges.stated_by(source_id)
         )
 
@@ -170,10 +176,11 @@ class Relations:
         return len({(edge.type, edge.property) for edge in stated})
 
 
-def check_type(type: str) -> None:
-    """Raise InvalidInput for a relation type that does not exist."""
+def check_type(type: str) -> str:
+    """The type; InvalidInput for one that does not exist."""
     if type not in RELATION_TYPES:
         raise InvalidInput("type", f"Unknown relation type; valid are: {', '.join(RELATION_TYPES)}")
+    return type
 
 
 def _values(note: Note, name: str, path: str, resolver: Resolver) -> list[str]:

@@ -10,9 +10,11 @@ from second_brain.index.state import Counters
 from second_brain.memory.describe import text_key
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Place
 from second_brain.memory.model import KINDS, STATUSES, Caller
+from second_brain.memory.relations import check_type
 from second_brain.server.endpoint import Call, Handler
 from second_brain.server.owner import require_owner
 from second_brain.server.validation import Fields
+from second_brain.vault.links import RELATED_KEY
 from second_brain.vault.names import safe_name, title_of
 
 _MOST = 2**53
@@ -67,7 +69,7 @@ class Imports:
         return {"ok": True, "written": written}
 
     async def edges(self, call: Call) -> object:
-        """State the relations that are not stated yet, and give all of them their age."""
+        """State the relations that are not stated yet; give all of them their age and weight."""
         require_owner(call)
         body = await call.body()
         edges = [
@@ -76,6 +78,8 @@ class Imports:
                 edge.identifier("target"),
                 edge.text("type"),
                 edge.time("created"),
+                edge.share("weight"),
+                edge.flag("inferred"),
             )
             for edge in body.objects("edges")
         ]
@@ -97,7 +101,8 @@ def _imported(entry: Fields) -> Imported:
         path = link.text("path")
         if any(mark in path for mark in "[]|#^\n"):
             raise InvalidInput("links", f"'{path}' cannot be linked to")
-        links.setdefault(link.text("type"), []).append(path)
+        name = RELATED_KEY if link.flag("inferred") else check_type(link.text("type"))
+        links.setdefault(name, []).append(path)
     return Imported(
         id=entry.identifier("id"),
         path=entry.text("path"),

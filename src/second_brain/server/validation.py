@@ -95,6 +95,15 @@ class Fields:
             raise InvalidInput(names[0], f"'{names[0]}' is required and must be a whole number")
         return max(-(2**63), min(2**63 - 1, value))
 
+    def share(self, *names: str) -> float | None:
+        """Return a number above 0 and up to 1, or None."""
+        name, value = self._find(names)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise InvalidInput(name, f"'{name}' must be a number above 0 and up to 1")
+        return float(value)
+
     def time(self, *names: str) -> int | None:
         """Return Unix milliseconds; leniently an ISO 8601 date is understood (UTC)."""
         name, value = self._find(names)

@@ -47,12 +47,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`source` and `target` are ids of entries. `created` is Unix milliseconds."""
+    """`source` and `target` are ids of entries. `created` is Unix milliseconds; `inferred`: found
+    by a program, not stated by anybody."""
 
     source: str
     target: str
     type: str
     created: int | None = None
+    weight: float | None = None
+    inferred: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from second_brain.integrations.importing.entries import Entry, ImportRefused, Relation, Source
 from second_brain.memory.model import RELATION_TYPES
+from second_brain.vault.links import RELATES_TO
 
 LONGEST = 1_000_000
 """Characters of a text; a longer one is a file and no memory."""
@@ -105,8 +106,15 @@ def _source(entries: list[Entry], edges: list[object]) -> Source:
             gone = source if source not in by_id else target
             left_out.append(f"{where}: there is no entry {gone}.")
         elif source != target:
-            created = _time(where, edge.get("created_at"))
-            relations.setdefault((source, target, kind), Relation(source, target, kind, created))
+            relation = Relation(
+                source,
+                target,
+                kind,
+                _time(where, edge.get("created_at")),
+                _weight(edge.get("weight")),
+                edge.get("provenance") == "inferred" and kind == RELATES_TO,
+            )
+            relations.setdefault((source, target, kind), relation)
     return Source(tuple(by_id.values()), tuple(relations.values()), tuple(left_out))
 
 
@@ -156,6 +164,13 @@ def _time(where: str, value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LAST:
         raise ImportRefused(f"{where}: “created_at” is no time: {str(value)[:60]!r}.")
     return int(value)
+
+
+def _weight(value: object) -> float | None:
+    """A weight as it counts here; none where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        return None
+    return min(float(value), 1.0)
 
 
 def _number(where: str, value: Mapping[str, object], name: str, most: int) -> int:
