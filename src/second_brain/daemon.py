@@ -6,15 +6,14 @@ import asyncio
 import contextlib
 import logging
 import os
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from second_brain import __version__
+from second_brain.clock import clock_ms, local_now
 from second_brain.config import Settings
 from second_brain.errors import IndexUnavailable, SettingsError, VaultOffline
 from second_brain.imports import collector_paused, defer_package, models_built_later
@@ -36,6 +35,7 @@ from second_brain.memory.describe import describe
 from second_brain.memory.feed import Feed
 from second_brain.memory.scribe import Settling
 from second_brain.memory.service import MemoryService
+from second_brain.mind import Mind
 from second_brain.notify import SystemdNotice
 from second_brain.report import StartReport
 from second_brain.server.stdio_lines import Output
@@ -59,16 +59,6 @@ _VECTOR_DAYS = 30
 _TEMPORARY_MARK = "mark of temporary files"
 
 
-def clock_ms() -> int:
-    """Unix milliseconds."""
-    return time.time_ns() // 1_000_000
-
-
-def local_now() -> datetime:
-    """This moment in the machine's zone, with the zone's rules where they can be found."""
-    return datetime.now().astimezone()
-
-
 class Daemon:
     """One vault's parts. `running` starts them and ends them; tests build the same graph.
 
@@ -87,6 +77,7 @@ class Daemon:
     ) -> None:
         self.settings = settings
         self._load = load or self._prepared_model
+        self._stays = watch
         self.root: Path = settings.vault_root.resolve()
         self.files = VaultFiles(self.root)
         self.catalog = Catalog.open(folder.catalog)
@@ -136,6 +127,15 @@ class Daemon:
             clock_ms=clock_ms,
             new_id=lambda: str(uuid.uuid4()),
             settling=settling,
+        )
+        self.mind = Mind(
+            settings,
+            self.memories,
+            self.index,
+            self.catalog,
+            self.state,
+            tidy=lambda: self.tidy(clock_ms()),
+            ready=lambda: self.sync.online and self.sync.last_scan is not None,
         )
         self._tasks: list[asyncio.Task[object]] = []
 
@@ -209,6 +209,7 @@ class Daemon:
         self.sync.start()
         self._tasks.append(asyncio.create_task(self._upkeep(), name="upkeep"))
         self._tasks.append(asyncio.create_task(self.memories.tending.run(), name="tending"))
+        self._tasks += self.mind.tasks() if self._stays else []
         await loading
         if notice := self.index.encoder.notice:
             self.report.notice(notice)
@@ -265,6 +266,7 @@ class Daemon:
             if isinstance(outcome, Exception):
                 log.error("A background task had failed.", exc_info=outcome)
         await self.memories.finished()
+        await self.mind.close()
         await self.index.close()
         self.sync.filling.ended()
         self.close()
@@ -350,6 +352,8 @@ def run_daemon(settings: Settings, report: StartReport, *, speak: Speak | None =
             query_token=settings.server.token_in_query,
             trusted_proxies=settings.server.trusted_proxies,
             feed=daemon.feed,
+            intelligence=daemon.mind.intelligence,
+            maintenance=daemon.mind.maintenance,
             lifespan=daemon.running,
         )
 

@@ -86,6 +86,7 @@ GETS = [
     "/metrics",
     "/digest?tag=work",
     "/insight?query=x",
+    "/maintain",
     "/integrations",
 ]
 

@@ -28,6 +28,7 @@ from second_brain.server.operations import OPERATIONS, Operation
 from second_brain.server.owner import Owner
 from second_brain.server.rest import Rest
 from second_brain.server.reviews import ReviewList
+from second_brain.server.upkeep import Upkeep
 from second_brain.server.validation import Fields
 
 NOT_REST = ("/mcp", "/mcp/", "/openapi.json", "/authorize", "/register", "/token", "/revoke")
@@ -111,6 +112,7 @@ def handlers(memories: FakeMemories, world: World) -> dict[tuple[str, str], Hand
         Owner(memories),
         ReviewList(memories),
         Assistance(memories, Intelligence(memories)),
+        Upkeep(None),
         Events(feed),
         Metrics(memories, feed),
         ClientList(world.state.logins, world.clock),

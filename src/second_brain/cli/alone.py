@@ -11,8 +11,9 @@ from typing import Any, Self
 import httpx2
 
 from second_brain.cli.daemons import AGENT, Refused
+from second_brain.clock import clock_ms
 from second_brain.config import Settings
-from second_brain.daemon import Daemon, clock_ms
+from second_brain.daemon import Daemon
 from second_brain.errors import IndexUnavailable
 from second_brain.instance import DaemonLock, vault_folder
 from second_brain.report import Silent, StartReport

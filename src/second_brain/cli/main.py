@@ -55,6 +55,7 @@ _SECTIONS = {
     "Look after it": {
         "doctor": ("doctor:doctor", "Find what is wrong, and mend what is safe to mend."),
         "logs": ("logs:logs", "What the daemon logged."),
+        "maintain": ("maintain:maintain", "Tidy up now, as the daemon does by night."),
         "reindex": ("reindex:reindex", "Build the index anew; no note is touched."),
         "model": ("model:model", "Prepare, list and choose the embedding model."),
         "bench": ("bench:bench", "Measure this machine."),

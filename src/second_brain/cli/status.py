@@ -187,6 +187,7 @@ def _state(health: Mapping[str, Any], one: _Seen) -> Iterator[str]:
     if "model" in embedding:
         state = embedding.get("state", "ready")
         yield f"Model     {embedding['model']}{'' if state == 'ready' else f' ({state})'}"
+    yield from _language_model(_table(health, "llm"))
     if one.data_bytes is not None:
         yield f"Size      {one.data_bytes / 1e6:,.1f} MB of index, history and logins"
     if one.clients:
@@ -196,6 +197,21 @@ def _state(health: Mapping[str, Any], one: _Seen) -> Iterator[str]:
     for problem in problems:
         where = f"{problem['path']}: " if problem.get("path") else ""
         yield f"  {where}{problem.get('message', '')} {problem.get('hint', '')}".rstrip()
+
+
+def _language_model(llm: Mapping[str, Any]) -> Iterator[str]:
+    if llm.get("configured"):
+        state = "" if llm["breaker"] == "closed" else f" (left alone for {llm['retry_in']} s)"
+        calls = _used(llm["calls_today"], llm["calls_a_day"], "calls")
+        tokens = _used(llm["tokens_today"], llm["tokens_a_day"], "tokens")
+        yield f"LLM       {printable(str(llm['model']))}{state}, {calls} and {tokens} today"
+    if waiting := llm.get("waiting"):
+        listed = ", ".join(f"{n} {printable(kind)}" for kind, n in waiting.items())
+        yield f"Waiting   {listed} for the language model"
+
+
+def _used(used: int, most: int, what: str) -> str:
+    return f"{used:,} of {most:,} {what}" if most else f"{used:,} {what}"
 
 
 def _table(health: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -81,7 +81,7 @@ class MaintenanceSettings:
     report: bool = field(
         default=False,
         metadata=about(
-            "Write what was done and found into a note, `Maintenance` in the folder for new notes.",
+            "Write what was done and found into a note each time; it is no memory.",
             env="MAINTENANCE_REPORT",
         ),
     )

@@ -240,6 +240,10 @@ class Index:
         with self._watching(current):
             await current.writer.submit(rows, gone, flush=flush)
 
+    async def optimize(self) -> None:
+        """Upkeep of the table in force now, rather than when it is due."""
+        await (await self._ready()).writer.optimize()
+
     async def begin_next(self, load_old: Callable[[str], Encoder] | None = None) -> None:
         """Open the generation that model and layout ask for, beside the one in force.
 

@@ -136,6 +136,19 @@ class NoteQueries:
         rows = self.by_ids({str(id) for pair in pairs for id in pair})
         return [(rows[str(one)], rows[str(other)]) for one, other in pairs]
 
+    def copies(self, limit: int) -> list[list[NoteRow]]:
+        """Memories that say the same in the same words, together, the oldest of each first."""
+        rows = self._notes(
+            f"WHERE {MEMORY} AND text_key IN (SELECT text_key FROM notes WHERE {MEMORY}"
+            " AND text_key <> '' GROUP BY text_key HAVING count(*) > 1 ORDER BY text_key LIMIT ?)"
+            " ORDER BY text_key, created, id",
+            [limit],
+        )
+        groups: dict[str, list[NoteRow]] = {}
+        for row in rows:
+            groups.setdefault(row.text_key, []).append(row)
+        return list(groups.values())
+
     # Many notes
 
     def stamps(self) -> dict[str, Stamp]:

@@ -16,7 +16,7 @@ from second_brain.intelligence.provider import ModelPaused
 
 log = logging.getLogger(__name__)
 
-_POLL_SECONDS = 15.0
+_POLL_SECONDS = 5.0
 _PAUSED_MS = 60_000
 _FIRST_MS = 60_000
 _LONGEST_MS = 6 * 3_600_000

@@ -14,9 +14,9 @@ from second_brain.memory.capture import CaptureRules, note_tags
 from second_brain.memory.model import Caller
 from second_brain.memory.scribe import Scribe
 from second_brain.sync.engine import Engine
-from second_brain.vault.edit import new_note, replace_body
+from second_brain.vault.edit import new_note
 from second_brain.vault.model import PropertyValue
-from second_brain.vault.note import CREATED_KEY, ID_KEY, SOURCE_KEY, STATUS_KEY
+from second_brain.vault.note import CREATED_KEY, ID_KEY, OPT_OUT_KEY, SOURCE_KEY, STATUS_KEY
 
 SOURCE = "second-brain"
 
@@ -59,14 +59,17 @@ class Composing:
         caller: Caller,
         status: str | None = None,
         marks: Mapping[str, Sequence[str]] | None = None,
+        memory: bool = True,
     ) -> tuple[str, str]:
         """Make a note of these parts; its id and path.
 
-        `marks` are properties with the ids of the memories that they link to.
+        `marks` are properties with the ids of the memories that they link to. Not a `memory`: a
+        note for the user's eyes, which no agent sees.
         """
         links = await self._links({id for part in parts for id in part.ids})
         properties: dict[str, PropertyValue] = {
-            "tags": [*note_tags([self._rules.sync_tag, *tags])],
+            "tags": [*note_tags([*([self._rules.sync_tag] if memory else []), *tags])] or None,
+            OPT_OUT_KEY: None if memory else False,
             CREATED_KEY: self._now().strftime("%Y-%m-%dT%H:%M:%S"),
             STATUS_KEY: status,
         }
@@ -84,14 +87,6 @@ class Composing:
             summary=f"make “{title}”",
         )
         return id, path
-
-    async def replace(self, id: str, parts: Sequence[Part], *, caller: Caller, title: str) -> None:
-        """Give a note that was made here another text."""
-        links = await self._links({id for part in parts for id in part.ids})
-        text = _body(parts, links)
-        await self._scribe.edit(
-            id, lambda data: replace_body(data, text), caller=caller, summary=f"renew “{title}”"
-        )
 
     async def _links(self, ids: set[str]) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -17,6 +17,7 @@ from second_brain.memory.composing import Composing
 from second_brain.memory.digestible import Digestible
 from second_brain.memory.editing import Editing
 from second_brain.memory.importing import Asked, Imported, ImportedEdge, Importing, Place
+from second_brain.memory.link_pass import LinkPass
 from second_brain.memory.links_follow import LinksFollow
 from second_brain.memory.model import (
     Appended,
@@ -61,7 +62,7 @@ NOBODY = Caller()
 class MemoryService:
     """Implements `Memories`. `now` is local time with its zone, `new_id` makes a fresh id,
     `clock` is monotonic seconds. `tending` is for the daemon to
-    run, `digestible` and `composing` are for what is built upon memories."""
+    run; `digestible`, `composing` and `link_pass` are for what is built upon memories."""
 
     def __init__(
         self,
@@ -104,6 +105,9 @@ class MemoryService:
         self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
         self.digestible = Digestible(engine.catalog, state, self._shelf, clock_ms=clock_ms)
         self.composing = Composing(engine, self._scribe, rules=rules, now=now, new_id=new_id)
+        self.link_pass = LinkPass(
+            engine, self._scribe, self._shelf, similarities, state=state, rules=rules
+        )
         self._overview = Overview(engine.catalog, state, self._shelf, self.digestible)
         self._chronicle = Chronicle(engine.catalog, state, engine.files)
         retiring = Retiring(engine, self._scribe, self._shelf, folder=rules.folder)

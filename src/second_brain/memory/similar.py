@@ -105,6 +105,21 @@ class Similarities:
             return Standing(duplicate=Match(row, score))
         return Standing(similar=Match(row, score), news=novelty.reason, related=related, near=near)
 
+    async def related(self, title: str, text: str) -> list[str]:
+        """The memories that are close enough to a text for a link, the closest first.
+
+        The text's own memory is among them, if it is one.
+        """
+        scale = self._index.encoder.similarity
+        if scale is None or not self._index.semantic:
+            return []
+        try:
+            closest = await self._closest(title, text)
+        except IndexUnavailable as error:
+            log.warning("Related memories cannot be looked for: %s", error)
+            return []
+        return [id for id, cosine in closest if cosine >= scale.related]
+
     async def _closest(self, title: str, text: str) -> list[tuple[str, float]]:
         """Memories by the cosine of their passage that is nearest to the text's least near one.
 

@@ -276,6 +276,22 @@ INSIGHT = closed(
     by=nullable(one_of(("model", "extract"))),
     sources=array(closed(id=TEXT, title=TEXT, path=TEXT, url=TEXT)),
 )
+MAINTAINED = closed(
+    ok=OK,
+    enabled=BOOLEAN,
+    hour=nullable(INTEGER),
+    running=nullable(TEXT),
+    last=nullable(
+        closed(
+            day=TEXT,
+            begun=TIME,
+            done=ANYTHING,
+            finished=nullable(TIME),
+            wanted=BOOLEAN,
+        )
+    ),
+    left=array(TEXT),
+)
 DIGEST = either(
     closed(tag=TEXT, synthesis=TEXT, entry_id=TEXT, source_count=INTEGER),
     closed(

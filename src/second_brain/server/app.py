@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from second_brain.intelligence.maintenance import Maintenance
 from second_brain.intelligence.service import Intelligence
 from second_brain.memory.api import Memories
 from second_brain.memory.feed import Feed
@@ -35,6 +36,7 @@ from second_brain.server.peers import Peers
 from second_brain.server.responses import failure
 from second_brain.server.rest import Rest
 from second_brain.server.reviews import ReviewList
+from second_brain.server.upkeep import Upkeep
 
 _DEFAULT_LIMITS = Limits()
 
@@ -54,6 +56,7 @@ def create_app(
     trusted_proxies: Sequence[str] = (),
     feed: Feed | None = None,
     intelligence: Intelligence | None = None,
+    maintenance: Maintenance | None = None,
     lifespan: Lifespan | None = None,
 ) -> Starlette:
     """Return the application.
@@ -70,6 +73,7 @@ def create_app(
         trusted_proxies: addresses or networks whose `X-Forwarded-For` is believed.
         feed: the changes of notes, for GET /events; None if there are none to tell of.
         intelligence: what is made of memories; by default what needs no language model.
+        maintenance: what is tidied up by night; None if it cannot be asked for.
         lifespan: entered before the first request and left after the last one.
 
     `app.state.stop_streaming()` ends the streams that clients keep open.
@@ -100,6 +104,7 @@ def create_app(
         Assistance(memories, intelligence),
         Events(feed),
         metrics,
+        Upkeep(maintenance),
     )
     handlers = {path: methods for part in parts for path, methods in part.routes().items()}
     handlers.update(logins.owner_routes() if logins else {})

@@ -334,6 +334,14 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("POST", "/vectorize-pending"): Operation(
         "Wait for a batch of memories to be indexed", answers.BATCH
     ),
+    ("GET", "/maintain"): Operation(
+        "What was tidied up last, and what is being done; for the owner",
+        answers.MAINTAINED,
+        refusals=(403,),
+    ),
+    ("POST", "/maintain"): Operation(
+        "Begin to tidy up now; for the owner", answers.MAINTAINED, refusals=(403,)
+    ),
     ("GET", "/integrations"): Operation("Connected services", answers.INTEGRATIONS),
     ("GET", "/events"): Operation(
         "Each change of a note, as it happens",
