@@ -1,29 +1,30 @@
 """Puts together what is optional of one daemon: its language model, if any, and its nights.
 
-A part of the composition root, apart from `daemon` because nothing else needs to know of it.
+A part of the composition root, apart from `daemon` because nothing else needs to know of it. What
+is used only with a model, by night or when somebody asks is imported then: no start waits for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from second_brain.clock import clock_ms, local_now
 from second_brain.config import Settings
 from second_brain.index.catalog import Catalog
 from second_brain.index.index import Index
 from second_brain.index.state import State
-from second_brain.intelligence.chat_protocol import ChatServer
-from second_brain.intelligence.comparing import COMPARE, Comparing, key
-from second_brain.intelligence.desk import Budget, Desk
-from second_brain.intelligence.digests import Digests
 from second_brain.intelligence.maintenance import Maintenance, Night, Step
-from second_brain.intelligence.patterns import Patterns
 from second_brain.intelligence.service import DIGEST, Intelligence
-from second_brain.intelligence.steps import Steps, write_report
-from second_brain.intelligence.worker import Worker
 from second_brain.memory.service import MemoryService
+
+if TYPE_CHECKING:
+    from second_brain.intelligence.chat_protocol import ChatServer
+    from second_brain.intelligence.desk import Desk
+    from second_brain.intelligence.digests import Digests
+    from second_brain.intelligence.worker import Worker
 
 
 class Mind:
@@ -42,60 +43,30 @@ class Mind:
         now: Callable[[], datetime] = local_now,
         clock_ms: Callable[[], int] = clock_ms,
     ) -> None:
-        llm = settings.llm
-        self._server = (
-            ChatServer(llm.url, llm.model, key=llm.api_key, seconds=llm.timeout_seconds)
-            if llm.url and llm.model
-            else None
-        )
-        desk = (
-            Desk(
-                self._server,
-                state.model_use,
-                budget=Budget(llm.calls_per_day, llm.tokens_per_day),
-                today=lambda: f"{now():%Y-%m-%d}",
-            )
-            if self._server is not None
-            else None
-        )
+        self._memories = memories
+        self._index = index
+        self._catalog = catalog
+        self._state = state
+        self._tidy = tidy
+        self._now = now
+        self._clock_ms = clock_ms
+        self._server: ChatServer | None = None
+        self._desk = self._model(settings)
         self.intelligence = Intelligence(
             memories,
-            model=desk,
-            digests=Digests(memories.digestible, memories.composing, desk, now=now),
+            model=self._desk,
+            digests=self._digests,
             jobs=state.model_jobs,
             clock_ms=clock_ms,
         )
-        self._worker: Worker | None = None
-        if desk is not None:
-            comparing = Comparing(memories, desk)
-            handlers = {DIGEST: self.intelligence.made_later, COMPARE: comparing.compare}
-            self._worker = Worker(state.model_jobs, handlers, clock_ms=clock_ms)
-            memories.reviewing.ask_later = lambda newcomer, known: state.model_jobs.put(
-                COMPARE, key(newcomer, known), clock_ms()
-            )
-
-        async def optimize() -> str:
-            await index.optimize()
-            return "The index was tidied."
-
-        async def report(night: Night) -> None:
-            await write_report(memories.composing, night)
-
-        steps = Steps(
-            memories,
-            self.intelligence,
-            Patterns(memories, memories.composing, desk),
-            optimize=Step("index", optimize),
-            tidy=tidy,
-            copies=catalog.copies,
-        )
+        self._worker = self._waiting_room(self._desk) if self._desk is not None else None
         self.maintenance = Maintenance(
-            steps.all(),
+            self._steps,
             state,
             hour=settings.maintenance.hour if settings.maintenance.enabled else None,
             now=now,
             ready=ready,
-            report=report if settings.maintenance.report else None,
+            report=self._report if settings.maintenance.report else None,
         )
 
     def tasks(self) -> list[asyncio.Task[object]]:
@@ -108,3 +79,60 @@ class Mind:
     async def close(self) -> None:
         if self._server is not None:
             await self._server.close()
+
+    def _model(self, settings: Settings) -> Desk | None:
+        llm = settings.llm
+        if not llm.url or not llm.model:
+            return None
+        from second_brain.intelligence.chat_protocol import ChatServer  # noqa: PLC0415
+        from second_brain.intelligence.desk import Budget, Desk  # noqa: PLC0415
+
+        self._server = ChatServer(llm.url, llm.model, key=llm.api_key, seconds=llm.timeout_seconds)
+        return Desk(
+            self._server,
+            self._state.model_use,
+            budget=Budget(llm.calls_per_day, llm.tokens_per_day),
+            today=lambda: f"{self._now():%Y-%m-%d}",
+        )
+
+    def _waiting_room(self, desk: Desk) -> Worker:
+        from second_brain.intelligence.comparing import COMPARE, Comparing, key  # noqa: PLC0415
+        from second_brain.intelligence.worker import Worker  # noqa: PLC0415
+
+        jobs = self._state.model_jobs
+        self._memories.reviewing.ask_later = lambda newcomer, known: jobs.put(
+            COMPARE, key(newcomer, known), self._clock_ms()
+        )
+        handlers = {
+            DIGEST: self.intelligence.made_later,
+            COMPARE: Comparing(self._memories, desk).compare,
+        }
+        return Worker(jobs, handlers, clock_ms=self._clock_ms)
+
+    def _digests(self) -> Digests:
+        from second_brain.intelligence.digests import Digests  # noqa: PLC0415
+
+        memories = self._memories
+        return Digests(memories.digestible, memories.composing, self._desk, now=self._now)
+
+    def _steps(self) -> Sequence[Step]:
+        from second_brain.intelligence.patterns import Patterns  # noqa: PLC0415
+        from second_brain.intelligence.steps import Steps  # noqa: PLC0415
+
+        return Steps(
+            self._memories,
+            self.intelligence,
+            Patterns(self._memories, self._memories.composing, self._desk),
+            optimize=Step("index", self._optimize),
+            tidy=self._tidy,
+            copies=self._catalog.copies,
+        ).all()
+
+    async def _optimize(self) -> str:
+        await self._index.optimize()
+        return "The index was tidied."
+
+    async def _report(self, night: Night) -> None:
+        from second_brain.intelligence.steps import write_report  # noqa: PLC0415
+
+        await write_report(self._memories.composing, night)

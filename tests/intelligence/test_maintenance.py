@@ -59,7 +59,7 @@ class World:
             self.nights.append(night)
 
         return Maintenance(
-            [self.step("one"), self.step("two"), self.step("three")],
+            lambda: [self.step("one"), self.step("two"), self.step("three")],
             self.state,
             hour=self.hour,
             now=lambda: self.now,

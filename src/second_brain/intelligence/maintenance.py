@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Protocol
 
 from second_brain.errors import SecondBrainError
@@ -60,12 +61,12 @@ def is_due(now: datetime, hour: int, last: Night) -> bool:
 
 
 class Maintenance:
-    """`now` is local time, `ready` whether the vault is there and at rest; `report` is given each
-    finished night and makes a note of it, where one is wanted."""
+    """`steps` are made when they are needed first. `now` is local time, `ready` whether the vault
+    is there and at rest; `report` is given each finished night, where a note of it is wanted."""
 
     def __init__(
         self,
-        steps: Sequence[Step],
+        steps: Callable[[], Sequence[Step]],
         meta: Meta,
         *,
         hour: int | None,
@@ -74,7 +75,7 @@ class Maintenance:
         report: Callable[[Night], Awaitable[None]] | None = None,
         poll: float = _POLL_SECONDS,
     ) -> None:
-        self._steps = steps
+        self._make_steps = steps
         self._meta = meta
         self._hour = hour
         self._now = now
@@ -83,6 +84,10 @@ class Maintenance:
         self._poll = poll
         self._wake = asyncio.Event()
         self._running: str | None = None
+
+    @cached_property
+    def _steps(self) -> Sequence[Step]:
+        return self._make_steps()
 
     def start(self) -> None:
         """Do it all now. If it is being done already, it goes on."""

@@ -14,11 +14,10 @@ from second_brain.intelligence.prompts import Block, as_data, instructions
 from second_brain.intelligence.provider import Model, Question
 from second_brain.intelligence.sources import Source, Sources, of_memories
 from second_brain.memory.api import Memories
-from second_brain.memory.composing import SOURCE, Composing, Part
+from second_brain.memory.composing import PATTERN_TAG, SOURCE, Composing, Part
 from second_brain.memory.digestible import DIGEST_TAG
 from second_brain.memory.model import Caller
 
-PATTERN_TAG = "auto-pattern"
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {

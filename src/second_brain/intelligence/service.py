@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from second_brain.index.model_use import ModelJobs
-from second_brain.intelligence.answering import Answering, Insight
 from second_brain.intelligence.classify import Batch, classify_pending
-from second_brain.intelligence.digests import NO_MODEL, Digest, Digests
 from second_brain.intelligence.provider import Model
 from second_brain.memory.api import Memories
 from second_brain.memory.model import Caller, Problem, RecallHit
 
+if TYPE_CHECKING:
+    from second_brain.intelligence.answering import Answering, Insight
+    from second_brain.intelligence.digests import Digest, Digests
+
 DIGEST = "digest"
+"""The kind of job that waits for a model."""
 SELF = Caller("second-brain", "maintenance")
 
 
@@ -25,27 +29,39 @@ class ModelAtDesk(Model, Protocol):
 
 
 class Intelligence:
-    """`model` is None where none is set up; `digests` and `jobs` where no notes can be made."""
+    """`model` is None where none is set up; `digests` and `jobs` where no notes can be made.
+
+    What answers is imported when it is first asked: a start does not wait for it.
+    """
 
     def __init__(
         self,
         memories: Memories,
         *,
         model: ModelAtDesk | None = None,
-        digests: Digests | None = None,
+        digests: Callable[[], Digests] | None = None,
         jobs: ModelJobs | None = None,
         clock_ms: Callable[[], int] = lambda: 0,
     ) -> None:
         self._memories = memories
         self._model = model
-        self._digests = digests
+        self._make_digests = digests
         self._jobs = jobs
         self._clock_ms = clock_ms
-        self._answering = Answering(memories, model)
 
     @property
     def has_model(self) -> bool:
         return self._model is not None
+
+    @cached_property
+    def _answering(self) -> Answering:
+        from second_brain.intelligence.answering import Answering  # noqa: PLC0415 - see above
+
+        return Answering(self._memories, self._model)
+
+    @cached_property
+    def _digests(self) -> Digests | None:
+        return self._make_digests() if self._make_digests is not None else None
 
     def chat(self, query: str, given: str = "") -> AsyncGenerator[str, None]:
         return self._answering.chat(query, given)
@@ -59,6 +75,8 @@ class Intelligence:
     async def digest(self, tag: str, caller: Caller) -> Digest:
         """Make the digest of a tag. Where the model fails, it waits and is made later."""
         if self._digests is None:
+            from second_brain.intelligence.digests import NO_MODEL, Digest  # noqa: PLC0415
+
             candidates = dict((await self._memories.stats()).digest_candidates)
             return Digest(tag, candidates.get(tag, 0), error=NO_MODEL)
         digest = await self._digests.make(tag, caller)

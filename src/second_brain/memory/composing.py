@@ -19,6 +19,7 @@ from second_brain.vault.model import PropertyValue
 from second_brain.vault.note import CREATED_KEY, ID_KEY, OPT_OUT_KEY, SOURCE_KEY, STATUS_KEY
 
 SOURCE = "second-brain"
+PATTERN_TAG = "auto-pattern"
 
 # What would be more than words in a note: links, embeds, tags, comments, code that plugins run.
 _ACTIVE = re.compile(r"!?\[\[|\]\]|`+|%%|<%|%>|\$=|::|(?<!\w)#(?=\w)|<(?=[a-zA-Z!/])|^---+$", re.M)

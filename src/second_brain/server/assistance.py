@@ -10,9 +10,9 @@ from contextlib import aclosing
 from starlette.responses import StreamingResponse
 
 from second_brain.errors import InvalidInput, SecondBrainError
-from second_brain.intelligence.patterns import PATTERN_TAG
 from second_brain.intelligence.service import Intelligence
 from second_brain.memory.api import Memories
+from second_brain.memory.composing import PATTERN_TAG
 from second_brain.memory.model import RecallQuery
 from second_brain.server.endpoint import Call, Handler
 
