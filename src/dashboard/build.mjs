@@ -4,7 +4,7 @@
 //   node build.mjs OUT
 
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -66,12 +66,19 @@ names.MANIFEST = add(
 );
 files.set("index.html", Buffer.from(fill((await publicFile("index.html")).toString())));
 
-await mkdir(out, { recursive: true });
-for (const old of await readdir(out)) await rm(path.join(out, old), { recursive: true });
-for (const [name, contents] of files) {
-  await writeFile(path.join(out, name), contents);
+for (const [name, contents] of [...files]) {
   if (!SHRINKS.has(path.extname(name))) continue;
   const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
-  await writeFile(path.join(out, `${name}.br`), brotliCompressSync(contents, options));
-  await writeFile(path.join(out, `${name}.gz`), gzipSync(contents, { level: 9 }));
+  files.set(`${name}.br`, brotliCompressSync(contents, options));
+  files.set(`${name}.gz`, gzipSync(contents, { level: 9 }));
 }
+
+// A daemon that runs from this folder serves one whole page or the other: first the new parts, then
+// the page that names them, at last the old parts go.
+await mkdir(out, { recursive: true });
+const page = (name) => name.startsWith("index.html");
+for (const [name, contents] of [...files].sort(([a], [b]) => page(a) - page(b))) {
+  await writeFile(path.join(out, `.${name}.new`), contents);
+  await rename(path.join(out, `.${name}.new`), path.join(out, name));
+}
+for (const old of await readdir(out)) if (!files.has(old)) await rm(path.join(out, old), { recursive: true });

@@ -40,14 +40,20 @@ def build() -> bool:
     sources = _hash(_sources())
     if _read(OUT / STAMP) == sources:
         return False
+    install()
+    _node(str(HERE / "build.mjs"), str(OUT))
+    (OUT / STAMP).write_text(sources)
+    return True
+
+
+def install() -> Path:
+    """Install what the lock file names, unless it is there; the folder it is in."""
     locked = _hash([HERE / "package.json", HERE / "package-lock.json"])
     installed = HERE / "node_modules" / STAMP
     if _read(installed) != locked:
         _npm(*_INSTALL)
         installed.write_text(locked)
-    _node(str(HERE / "build.mjs"), str(OUT))
-    (OUT / STAMP).write_text(sources)
-    return True
+    return installed.parent
 
 
 def _sources() -> list[Path]:

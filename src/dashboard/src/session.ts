@@ -6,6 +6,8 @@ import { computed, signal } from "@preact/signals";
 import { readText, write } from "./storage";
 
 const KEY = "second-brain.token";
+/** A text that is being written and not stored yet; it goes when its author signs out. */
+export const DRAFT = "second-brain.draft";
 
 export const token = signal<string | null>(readText(KEY));
 export const signedIn = computed(() => token.value !== null);
@@ -21,6 +23,7 @@ export function signIn(value: string, brief: boolean): void {
 
 export function signOut(byServer = false): void {
   write(KEY, null);
+  write(DRAFT, null);
   ended.value = byServer;
   token.value = null;
 }

@@ -115,8 +115,9 @@ export interface Health {
 export interface Rule {
   mode: string;
   tags: string[];
-  folder: string;
   exclude: string[];
+  templates: string[];
+  ignored: string[];
 }
 
 export interface Change {

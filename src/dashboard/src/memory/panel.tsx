@@ -38,11 +38,17 @@ export function MemoryPanel({ id }: { id: string }) {
   }
 
   useEffect(() => {
+    const before = document.activeElement;
     dialog.current?.showModal();
     load();
-    return onChange((changed) => {
+    const stop = onChange((changed) => {
       if (changed.id === id) load();
     });
+    return () => {
+      stop();
+      // Once the panel is gone, the focus goes back to where it was.
+      setTimeout(() => before instanceof HTMLElement && before.focus());
+    };
   }, [id]);
 
   useEffect(() => {
@@ -78,6 +84,12 @@ export function MemoryPanel({ id }: { id: string }) {
       ref={dialog}
       class="panel"
       aria-labelledby="panel-title"
+      onKeyDown={(event) => {
+        // Before the browser closes it by itself, which it does for a second Escape in any case.
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        close();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         close();
@@ -86,7 +98,7 @@ export function MemoryPanel({ id }: { id: string }) {
     >
       <article>
         <header>
-          <h2 id="panel-title" dir="auto">
+          <h2 id="panel-title" dir="auto" tabIndex={-1} autofocus>
             {memory ? memory.title || shell("untitled") : shell("loading")}
           </h2>
           <button type="button" class="plain" aria-label={shell("close")} onClick={close}>

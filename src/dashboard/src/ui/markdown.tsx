@@ -27,27 +27,33 @@ interface Props {
   title?: string;
 }
 
+/** More than this would keep the page busy: the rest is shown as it is written, on request. */
 const LONG = 40_000;
 const OUTSIDE = /^(https?|mailto|obsidian):/i;
 
 export function Markdown({ text, path = "", links = [], query = "", images = true, title = "" }: Props) {
   const [whole, setWhole] = useState(false);
-  const cut = !whole && text.length > LONG;
+  const long = text.length > LONG;
   const nodes = useMemo(() => {
-    const all = parse(cut ? text.slice(0, LONG) : text);
+    const all = parse(text.slice(0, LONG));
     const first = all[0];
     const repeats = first?.type === "heading" && first.children[0]?.text.trim() === title;
     return repeats ? all.slice(1) : all;
-  }, [text, cut, title]);
+  }, [text, title]);
   const words = useMemo(() => wordsOf(query), [query]);
   const context: Context = { path, links, words, images };
   return (
     <div class="markdown" dir="auto">
       {nodes.map((node, i) => block(node, i, context))}
-      {cut && (
+      {long && !whole && (
         <button type="button" onClick={() => setWhole(true)}>
-          {content("showAll", { n: text.length })}
+          {content("showRest", { n: text.length - LONG })}
         </button>
+      )}
+      {long && whole && (
+        <pre tabIndex={0} dir="auto" class="rest">
+          {text.slice(LONG)}
+        </pre>
       )}
     </div>
   );

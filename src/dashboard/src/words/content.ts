@@ -4,12 +4,12 @@ import { translator } from "../i18n";
 
 export const content = translator({
   en: {
-    showAll: "Show the whole text ({n} characters)",
+    showRest: "Show the rest as plain text ({n} characters)",
     table: "Table",
     noImage: "Image not found: {name}",
   },
   fr: {
-    showAll: "Afficher tout le texte ({n} caractères)",
+    showRest: "Afficher le reste en texte brut ({n} caractères)",
     table: "Tableau",
     noImage: "Image introuvable : {name}",
   },
