@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +35,19 @@ def say(daemon: DaemonProcess, query: str) -> str:
     lines = [line.removeprefix("data: ") for line in text.splitlines() if line]
     assert lines.pop() == "[DONE]"
     return "".join(json.loads(line)["response"] for line in lines)
+
+
+def brain(daemon: DaemonProcess, command: str) -> str:
+    """What a command prints."""
+    arguments = ["--vault", str(daemon.vault), "--data-dir", str(daemon.data)]
+    return subprocess.run(
+        [sys.executable, "-m", "second_brain.cli.main", command, *arguments],
+        env=daemon.env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
+    ).stdout
 
 
 def write_notes(vault: Path) -> None:
@@ -181,6 +196,17 @@ class TestPatternsAndMaintenance:
         again = eventually(lambda: self.finished(daemon, after=last["finished"]), within=90)
         assert again["done"]["patterns"] == "None found.", "what was dismissed stays dismissed"
         assert again["done"]["digests"] == "0 made."
+
+    def test_the_command_does_it_too_and_the_status_shows_the_model(
+        self, daemon: DaemonProcess
+    ) -> None:
+        said = brain(daemon, "maintain")
+        assert re.search(r"^duplicates +No two memories say the same", said, re.MULTILINE)
+        assert re.search(r"^history +What is too old was dropped\.", said, re.MULTILINE)
+        shown = brain(daemon, "status")
+        assert re.search(
+            r"^LLM +small, \d+ of 500 calls and [\d,]+ of 1,000,000 tokens", shown, re.M
+        )
 
     def finished(self, daemon: DaemonProcess, after: int = 0) -> dict[str, Any] | None:
         last = daemon.get("/maintain")["last"]

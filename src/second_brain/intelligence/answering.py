@@ -74,21 +74,24 @@ class Answering:
 
     async def insight(self, query: str, hits: Sequence[RecallHit]) -> Insight:
         """What the hits of a recall tell together."""
-        sources = of_hits(hits, max_chars=_CONTEXT_CHARS)
+        return await self.insight_from(query, of_hits(hits, max_chars=_CONTEXT_CHARS))
+
+    async def insight_from(self, query: str, sources: Sources, said: str | None = None) -> Insight:
+        """The same of sources; `said` is what some model answered to `insight_question`."""
         if not len(sources):
             return Insight(None, None)
         why = NO_MODEL
-        if self._model is not None:
+        if said is None and self._model is not None:
             try:
-                answer = await self._model.ask(_question("insight.v1", query, sources))
+                said = (await self._model.ask(insight_question(query, sources))).text
             except ModelFailed as error:
                 why = f"{error} So this is what your memories say:"
-            else:
-                kept = checked(answer.text, sources)
-                if kept:
-                    text = "".join(_joined(c, first=n == 0) for n, c in enumerate(kept))
-                    return Insight(text, "model", _sources(kept))
-                why = NO_ANSWER
+        if said is not None:
+            kept = checked(said, sources)
+            if kept:
+                text = "".join(_joined(c, first=n == 0) for n, c in enumerate(kept))
+                return Insight(text, "model", _sources(kept))
+            why = NO_ANSWER
         shown = tuple(quote.source for quote in quotes(query, sources))
         return Insight(_extract(why, query, sources), "extract", shown)
 
@@ -101,6 +104,11 @@ class Answering:
             text = given.strip()[:_GIVEN_CHARS]
             found.append(Source(f"M{len(found) + 1}", _GIVEN, "Sent by the client", "", text))
         return Sources(found)
+
+
+def insight_question(query: str, sources: Sources) -> Question:
+    """What a model is asked for an insight."""
+    return _question("insight.v1", query, sources)
 
 
 def _question(prompt: str, query: str, sources: Sources) -> Question:

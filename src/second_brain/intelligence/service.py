@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from second_brain.index.model_use import ModelJobs
 from second_brain.intelligence.classify import Batch, classify_pending
-from second_brain.intelligence.provider import Model
+from second_brain.intelligence.provider import Model, Question
 from second_brain.memory.api import Memories
 from second_brain.memory.model import Caller, Problem, RecallHit
 
@@ -68,6 +68,21 @@ class Intelligence:
 
     async def insight(self, query: str, hits: Sequence[RecallHit]) -> Insight:
         return await self._answering.insight(query, hits)
+
+    def insight_question(self, query: str, shown: Sequence[Mapping[str, Any]]) -> Question:
+        """What another model is asked for an insight into memories as tools show them."""
+        from second_brain.intelligence.answering import insight_question  # noqa: PLC0415
+        from second_brain.intelligence.sources import of_shown  # noqa: PLC0415
+
+        return insight_question(query, of_shown(shown))
+
+    async def insight_of(
+        self, query: str, shown: Sequence[Mapping[str, Any]], said: str | None
+    ) -> Insight:
+        """The insight into such memories; `said` is what that model answered, if one did."""
+        from second_brain.intelligence.sources import of_shown  # noqa: PLC0415
+
+        return await self._answering.insight_from(query, of_shown(shown), said)
 
     async def classify_pending(self) -> Batch:
         return await classify_pending(self._memories, self._model)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from second_brain.intelligence.prompts import Block
 from second_brain.memory.model import Memory, RecallHit
@@ -65,6 +66,15 @@ def of_hits(hits: Sequence[RecallHit], *, max_chars: int) -> Sources:
         max_chars -= len(text)
         found.append(_source(len(found) + 1, hit.memory, text))
     return Sources(found)
+
+
+def of_shown(memories: Sequence[Mapping[str, Any]]) -> Sources:
+    """Memories as the tools of agents show them; an empty one keeps its place and label."""
+    return Sources(
+        Source(f"M{n}", m["id"], m["title"], m["date"][:10], m["content"][:_MOST_EACH])
+        for n, m in enumerate(memories, 1)
+        if m
+    )
 
 
 def of_memories(memories: Sequence[Memory], *, max_chars: int) -> Sources:

@@ -91,10 +91,10 @@ def create_app(
         challenge=logins.challenge if logins else None,
         peers=peers,
     )
-    server = MemoryServer(memories)
+    intelligence = intelligence or Intelligence(memories)
+    server = MemoryServer(memories, intelligence)
     mcp = mcp_http.McpEndpoint(server.server, authenticator, limits)
     feed = feed or Feed()
-    intelligence = intelligence or Intelligence(memories)
     metrics = Metrics(memories, feed)
     parts = (
         Rest(memories, intelligence),

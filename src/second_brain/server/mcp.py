@@ -22,6 +22,7 @@ from mcp.types import (
     CompleteResult,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -33,9 +34,11 @@ from mcp.types import (
 from starlette.requests import Request
 
 from second_brain import __version__
+from second_brain.intelligence.service import Intelligence
 from second_brain.memory.api import Memories
 from second_brain.server.auth import Principal
 from second_brain.server.callers import client_name
+from second_brain.server.insights import Insights
 from second_brain.server.mcp_completions import Completions
 from second_brain.server.mcp_prompts import PROMPTS, Prompts
 from second_brain.server.mcp_resources import Resources
@@ -55,8 +58,15 @@ def _local_now() -> datetime:
 class MemoryServer:
     """The protocol server and the subscription streams that it keeps open."""
 
-    def __init__(self, memories: Memories, *, now: Callable[[], datetime] = _local_now) -> None:
+    def __init__(
+        self,
+        memories: Memories,
+        intelligence: Intelligence | None = None,
+        *,
+        now: Callable[[], datetime] = _local_now,
+    ) -> None:
         self._calls = ToolCalls(memories)
+        self._insights = Insights(intelligence or Intelligence(memories))
         self._resources = Resources(memories)
         self._prompts = Prompts(memories, now)
         self._completions = Completions(memories)
@@ -93,10 +103,13 @@ class MemoryServer:
     ) -> ListToolsResult:
         return ListToolsResult(tools=list(TOOLS))
 
-    async def _call_tool(self, context: _Context, params: CallToolRequestParams) -> CallToolResult:
+    async def _call_tool(
+        self, context: _Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         if params.name not in self._calls:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
-        return await self._calls.call(params.name, params.arguments or {}, _client(context))
+        result = await self._calls.call(params.name, params.arguments or {}, _client(context))
+        return await self._insights.added(result, context, params)
 
     async def _list_resources(
         self, context: _Context, params: PaginatedRequestParams | None

@@ -28,9 +28,9 @@ def _object(properties: dict[str, Schema], *required: str) -> Schema:
     return schema
 
 
-def _many(name: str, properties: dict[str, Schema], *required: str) -> Schema:
+def _many(name: str, properties: dict[str, Schema], *required: str, **beside: Schema) -> Schema:
     items: Schema = {"type": "array", "items": _object(properties, *required)}
-    return _object({name: items, "notice": _TEXT}, name)
+    return _object({name: items, "notice": _TEXT, **beside}, name)
 
 
 def _whole(low: int, high: int, default: int) -> Schema:
@@ -138,11 +138,15 @@ TOOLS: tuple[Tool, ...] = (
                 "before": _TIME,
                 "kind": _one_of(KINDS),
                 "hops": {**_whole(0, 3, 0), "description": "also follow links this far"},
+                "insight": {"type": "boolean", "description": "sum up what they say together"},
             },
             "query",
         ),
         output_schema=_many(
-            "results", {**_MEMORY, "heading": _TEXT, "score": _NUMBER, "hop": _COUNT}, "id"
+            "results",
+            {**_MEMORY, "heading": _TEXT, "score": _NUMBER, "hop": _COUNT},
+            "id",
+            insight=_TEXT,
         ),
         annotations=_READS,
     ),
