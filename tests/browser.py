@@ -32,7 +32,8 @@ def find_browser() -> str:
 def headless() -> Iterator[Browser]:
     """A browser, closed at the end."""
     # Root may not use Chromium's sandbox, and a container's /dev/shm is small.
-    flags = ["--disable-dev-shm-usage"]
+    # Without a graphics card, WebGL is drawn by the processor, which must be allowed.
+    flags = ["--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=find_browser(),

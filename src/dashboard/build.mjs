@@ -17,22 +17,37 @@ const SHRINKS = new Set([".js", ".css", ".svg", ".html", ".webmanifest"]);
 
 if (!process.argv[2]) throw new Error("Name the folder to build into: node build.mjs OUT");
 
-const result = await build({
+const files = new Map();
+const common = {
   absWorkingDir: here,
-  entryPoints: { app: "src/main.tsx", style: "src/style/index.css" },
   outdir: out,
   bundle: true,
-  format: "esm",
-  splitting: true,
   minify: true,
   target: ["es2022"],
+  legalComments: "eof",
+  write: false,
+  logLevel: "warning",
+};
+
+// Workers first: the page is told the names under which they are served.
+const worker = await build({
+  ...common,
+  entryPoints: { layout: "src/graph/layout-worker.ts" },
+  format: "iife",
+  entryNames: "[name]-[hash]",
+});
+for (const file of worker.outputFiles) files.set(path.basename(file.path), file.contents);
+
+const result = await build({
+  ...common,
+  define: { LAYOUT_WORKER: JSON.stringify(PLACE + [...files.keys()][0]) },
+  entryPoints: { app: "src/main.tsx", style: "src/style/index.css" },
+  format: "esm",
+  splitting: true,
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   assetNames: "[name]-[hash]",
-  legalComments: "eof",
   metafile: true,
-  write: false,
-  logLevel: "warning",
 });
 
 /** The served name of what was built from a source. */
@@ -41,7 +56,7 @@ const built = (source) => {
   return PLACE + path.basename(file);
 };
 
-const files = new Map(result.outputFiles.map((f) => [path.basename(f.path), f.contents]));
+for (const file of result.outputFiles) files.set(path.basename(file.path), file.contents);
 
 /** Adds a file of public/ under a name with its hash; the served name. */
 const add = (name, contents) => {

@@ -15,5 +15,6 @@ export const SCREENS: readonly Screen[] = [
   { name: "recall", icon: "search", load: () => import("./screens/recall") },
   { name: "recent", icon: "clock", load: () => import("./screens/recent") },
   { name: "remember", icon: "pen", load: () => import("./screens/remember") },
+  { name: "graph", icon: "graph", load: () => import("./screens/graph") },
   { name: "settings", icon: "gear", load: () => import("./screens/settings") },
 ];
