@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from second_brain.memory.shelf import Shelf
 from second_brain.memory.stages import Stages
 from second_brain.report import Silent
 from second_brain.vault.edit import new_note
+from second_brain.vault.links import RELATED_KEY
 from second_brain.vault.model import PropertyValue
 from second_brain.vault.names import safe_name, title_of
 from second_brain.vault.note import CREATED_KEY, ID_KEY, SOURCE_KEY
@@ -31,19 +32,26 @@ _NO_DATE = 1_700_000_000_000
 _DAY_MS = 86_400_000
 
 
-def write_vault(vault: Path, data: DataSet) -> None:
+Related = Mapping[str, Sequence[str]]
+"""Ids of documents by that of the one which is linked to them."""
+
+
+def write_vault(vault: Path, data: DataSet, related: Related | None = None) -> None:
     """One note a document, named as `remember` names it. Those with a date are memories that a
     client stored then, one client a conversation; the others are the user's own notes."""
     if vault.exists() and sum(1 for _ in vault.glob("*/*.md")) == len(data.documents):
         return
     shutil.rmtree(vault, ignore_errors=True)
+    names = {d.id: f"{d.id}/{safe_name(title_of(d.text))}" for d in data.documents}
     for document in data.documents:
-        file = vault / document.id / f"{safe_name(title_of(document.text))}.md"
+        file = vault / f"{names[document.id]}.md"
         file.parent.mkdir(parents=True)
-        file.write_bytes(_note(document))
+        file.write_bytes(
+            _note(document, [names[id] for id in (related or {}).get(document.id, ())])
+        )
 
 
-def _note(document: Document) -> bytes:
+def _note(document: Document, linked: Sequence[str] = ()) -> bytes:
     created = datetime.fromtimestamp((document.created or _NO_DATE) / 1000, UTC)
     properties: dict[str, PropertyValue] = {
         "tags": ["brain"],
@@ -52,6 +60,8 @@ def _note(document: Document) -> bytes:
     }
     if document.created is not None:
         properties[SOURCE_KEY] = f"client-{document.group}"
+    if linked:
+        properties[RELATED_KEY] = [f"[[{name}]]" for name in linked]
     return new_note(properties, document.text)
 
 
@@ -63,7 +73,9 @@ class Bench:
         dated = [d.created for d in data.documents if d.created is not None]
         self._now_ms = max(dated, default=_NO_DATE) + _DAY_MS
 
-    async def rankings(self, questions: Mapping[str, str], stages: Stages) -> dict[str, list[str]]:
+    async def rankings(
+        self, questions: Mapping[str, str], stages: Stages, *, top_k: int = DEPTH, hops: int = 0
+    ) -> dict[str, list[str]]:
         """The ids found for each question, best first, with these stages of recall. It is asked
         a day after the latest document, and no recall counts for the next one."""
         daemon = self._daemon
@@ -79,18 +91,22 @@ class Bench:
         )
         found: dict[str, list[str]] = {}
         for id, text in questions.items():
-            answer = await recalling.recall(RecallQuery(text, top_k=DEPTH))
+            answer = await recalling.recall(RecallQuery(text, top_k=top_k, hops=hops))
             found[id] = [hit.memory.id for hit in answer.hits]
         return found
 
 
 @asynccontextmanager
 async def indexed(
-    place: Path, data: DataSet, model: Embedder, settings: Settings
+    place: Path,
+    data: DataSet,
+    model: Embedder,
+    settings: Settings,
+    related: Related | None = None,
 ) -> AsyncIterator[Bench]:
     """The documents in a vault in `place`, indexed; what is there already is used."""
     vault = place / "vault"
-    await asyncio.to_thread(write_vault, vault, data)
+    await asyncio.to_thread(write_vault, vault, data, related)
     own = Settings(
         vault=vault,
         data_dir=place / "data",

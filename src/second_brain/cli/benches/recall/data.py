@@ -16,12 +16,14 @@ SETS = ("locomo", "piaf", "cranfield", "xquad_en")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`created` is Unix ms; `group` names the conversation that it is of. Both may be unknown."""
+    """`created` is Unix ms; `group` names the conversation that it is of, `session` the part of
+    that. All may be unknown."""
 
     id: str
     text: str
     created: int | None = None
     group: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,13 @@ class DataSet:
 def read(folder: Path, name: str) -> DataSet:
     """`folder/name/corpus.jsonl` and `queries.jsonl`. Raises InvalidInput."""
     documents = [
-        Document(str(d["id"]), str(d["text"]), d.get("created"), _group(d))
+        Document(
+            str(d["id"]),
+            str(d["text"]),
+            d.get("created"),
+            _group(d),
+            None if d.get("session") is None else str(d["session"]),
+        )
         for d in _lines(folder / name / "corpus.jsonl")
     ]
     questions = [
