@@ -55,6 +55,13 @@ def test_light_commands_import_nothing_heavy(arguments: list[str]) -> None:
     assert set(json.loads(ran.stderr)) & set(HEAVY) == set()
 
 
+def test_what_asks_the_daemon_imports_only_what_it_takes() -> None:
+    code = "import sys, second_brain.cli.main, second_brain.cli.recall; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    slow = {*HEAVY, "asyncio", "email", "http.client", "httpx2", "logging", "ssl"}
+    assert set(ran.stdout.split()) & slow == set()
+
+
 def test_version(brain) -> None:
     assert __version__ in brain("version").output.splitlines()[0]
     assert __version__ in brain("--version").output

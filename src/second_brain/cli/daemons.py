@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
+from second_brain.cli.loopback import NoAnswer, request
 from second_brain.config import Settings
 from second_brain.errors import SecondBrainError, SettingsError
 from second_brain.instance import DaemonInfo, running_daemon, running_daemons, vault_folder
@@ -15,6 +14,7 @@ from second_brain.instance import DaemonInfo, running_daemon, running_daemons, v
 AGENT = "brain"
 """How the history names who used the command line."""
 
+_OK, _UNAUTHORIZED = 200, 401
 _TIMEOUT = 10.0
 _WRITE_TIMEOUT = 90.0
 
@@ -66,26 +66,14 @@ def ask_json(
     *,
     timeout: float = _TIMEOUT,
 ) -> Any:
-    """The daemon's JSON; `Refused` with its own sentence where it says no. `timeout`: seconds.
-
-    Straight to the socket: a proxy set for the web has no business with this machine's loopback.
-    """
-    address = urlsplit(daemon.url)
-    connection = http.client.HTTPConnection(
-        address.hostname or "", address.port or 80, timeout=timeout
-    )
+    """The daemon's JSON; `Refused` with its own sentence where it says no. `timeout`: seconds."""
     headers = {"Authorization": f"Bearer {token}", "User-Agent": AGENT}
+    sent = json.dumps(body).encode() if body is not None else None
     try:
-        connection.request(
-            method, path, json.dumps(body) if body is not None else None, headers=headers
-        )
-        answer = connection.getresponse()
-        text = answer.read()
-    except (OSError, http.client.HTTPException) as error:
+        status, text = request(method, daemon.url + path, headers, sent, timeout=timeout)
+    except NoAnswer as error:
         raise SecondBrainError(f"The daemon at {daemon.url} does not answer: {error}.") from error
-    finally:
-        connection.close()
-    if answer.status == http.client.UNAUTHORIZED:
+    if status == _UNAUTHORIZED:
         raise SecondBrainError(
             f"The daemon at {daemon.url} runs with another token; "
             f"set SECOND_BRAIN_AUTH_TOKEN to the one it was started with."
@@ -96,10 +84,10 @@ def ask_json(
         raise SecondBrainError(
             f"The daemon at {daemon.url} answered {path} with something that is not JSON."
         ) from error
-    if answer.status != http.client.OK:
+    if status != _OK:
         said = found.get("error") if isinstance(found, dict) else None
         raise Refused(
-            answer.status,
-            str(said or f"The daemon at {daemon.url} answered {path} with {answer.status}."),
+            status,
+            str(said or f"The daemon at {daemon.url} answered {path} with {status}."),
         )
     return found

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from second_brain import logs
 from second_brain.cli.daemons import ask_json, daemon_meant, post_json
 from second_brain.config import Settings, validate
 from second_brain.errors import SettingsError
@@ -61,8 +60,10 @@ def reached(settings: Settings, *, current: bool = True) -> Iterator[Brain]:
         yield Running(info, token_of(info, settings))
         return
     validate(settings)
-    logs.configure("error")
+    from second_brain import logs
     from second_brain.cli.alone import Alone
+
+    logs.configure("error")
 
     with Alone(settings, current=current) as alone:
         yield alone

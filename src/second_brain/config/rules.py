@@ -6,7 +6,6 @@ A complaint completes the sentence "<setting> must be ...".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ipaddress import ip_network
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -69,6 +68,9 @@ def web_address(value: str) -> str | None:
 
 
 def network(value: str) -> str | None:
+    # Seldom set, and every command reads the settings.
+    from ipaddress import ip_network  # noqa: PLC0415
+
     try:
         ip_network(value, strict=False)
     except ValueError:

@@ -7,7 +7,6 @@ value came from, what was found and what is expected.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import os
 import tomllib
@@ -231,6 +230,8 @@ def _flatten(document: Mapping[str, Any]) -> list[tuple[str, object]]:
 
 
 def _suggestion(key: str) -> str:
+    import difflib  # noqa: PLC0415 - for a mistake alone, and every command reads the settings
+
     names = [*_BY_KEY, *GROUPS]
     name = key.rpartition(".")[2]
     same_name = [known for known in _BY_KEY if known.rpartition(".")[2] == name]
