@@ -149,6 +149,32 @@ class TestBreaker:
         assert breaker.admit(11)
 
 
+class TestPlaces:
+    def test_who_waits_too_long_for_others_is_told(
+        self, server: ScriptedServer, state: State
+    ) -> None:
+        server.always = Reply(waits=True)
+        model = ChatServer(server.url, "small", seconds=20)
+        patience = Patience(tries=1, queue=0.2)
+        desk = Desk(
+            model, state.model_use, budget=Budget(), today=lambda: "today", patience=patience
+        )
+
+        async def run() -> None:
+            busy = [asyncio.create_task(desk.ask(PLAIN)) for _ in range(2)]
+            while len(server.asked) < 2:
+                await asyncio.sleep(0.01)
+            with pytest.raises(ModelPaused, match="busy with other questions"):
+                await desk.ask(PLAIN)
+            for task in busy:
+                task.cancel()
+            await asyncio.gather(*busy, return_exceptions=True)
+            await model.close()
+
+        asyncio.run(run())
+        assert len(server.asked) == 2
+
+
 class TestBudget:
     def test_calls_of_a_day(self, server: ScriptedServer, state: State) -> None:
         server.always = Reply("Blue.")

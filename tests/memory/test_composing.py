@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import Brain
+from live import Brain, eventually
 
 from second_brain.memory.composing import Part, inert
 from second_brain.memory.digestible import ROLLED_UP_KEY
@@ -39,6 +39,24 @@ def test_a_note_with_links_and_marks_is_one_write_that_can_be_undone(brain: Brai
     assert brain.daemon.catalog.edges.linked_by(ROLLED_UP_KEY) == set()
     left = {name: data for name, data in brain.files().items() if not name.startswith(".trash")}
     assert left == before
+
+
+def test_the_marks_follow_a_note_that_moves(brain: Brain) -> None:
+    source = brain.note("Old name.md", "---\ntags: [brain]\n---\nThe old text of that.\n")
+    _, path = brain.run(
+        brain.memories.composing.compose(
+            "Another digest", [Part("x")], tags=[], caller=MODEL, marks={ROLLED_UP_KEY: [source]}
+        )
+    )
+    brain.path("Old name.md").rename(brain.path("New name.md"))
+    brain.scan()
+
+    def follows() -> bool:
+        brain.run(brain.memories.tending.round())
+        return b'"[[New name]]"' in brain.bytes(path)
+
+    eventually(follows, within=60)
+    assert source in brain.daemon.catalog.edges.linked_by(ROLLED_UP_KEY)
 
 
 def test_a_note_for_the_user_alone_is_no_memory(brain: Brain) -> None:

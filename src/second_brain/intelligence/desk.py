@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -91,10 +91,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often one question is tried, and the seconds before the second time; they double."""
+    """How often one question is tried, and the seconds before the second time; they double.
+
+    `queue` are the seconds for which a question waits until others are answered.
+    """
 
     tries: int = 3
     first: float = 1.0
+    queue: float = 30.0
 
 
 class Desk:
@@ -131,7 +135,7 @@ class Desk:
 
     async def ask(self, question: Question) -> Answer:
         """Raises ModelFailed after the last try."""
-        async with self._places:
+        async with self._place():
             for attempt in range(1, self._patience.tries + 1):
                 await self._admit()
                 tokens = 0
@@ -158,7 +162,7 @@ class Desk:
 
     async def stream(self, question: Question) -> AsyncGenerator[str, None]:
         """Tried once: who reads along would see the beginning twice."""
-        async with self._places:
+        async with self._place():
             await self._admit()
             said = 0
             try:
@@ -191,6 +195,19 @@ class Desk:
             "tokens_a_day": self._budget.tokens,
             "error": self.last_error,
         }
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """One of the few places at the model; ModelPaused if none becomes free for a while."""
+        try:
+            async with asyncio.timeout(self._patience.queue):
+                await self._places.acquire()
+        except TimeoutError:
+            raise ModelPaused("The model is busy with other questions; try again later.") from None
+        try:
+            yield
+        finally:
+            self._places.release()
 
     async def _admit(self) -> None:
         calls, tokens = await asyncio.to_thread(self._use.of, self._today())

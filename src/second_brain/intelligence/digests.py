@@ -6,6 +6,7 @@ them back. What a model says without support in the sources does not get in.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -66,6 +67,7 @@ class Digests:
         self._composing = composing
         self._model = model
         self._now = now
+        self._lock = asyncio.Lock()
 
     async def make(self, tag: str, caller: Caller) -> Digest:
         """Make the digest of a tag, or say why not. Raises what writing a note raises."""
@@ -82,7 +84,11 @@ class Digests:
             )
 
     async def attempt(self, tag: str, caller: Caller) -> Digest:
-        """As `make`, but raises ModelFailed."""
+        """As `make`, but raises ModelFailed. Two at once do not make two digests of one tag."""
+        async with self._lock:
+            return await self._attempt(tag, caller)
+
+    async def _attempt(self, tag: str, caller: Caller) -> Digest:
         memories = await self._covered.of(tag)
         count = len(memories)
         if count < DIGEST_LEAST:

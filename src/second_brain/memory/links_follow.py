@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from second_brain.errors import EditRefused, SecondBrainError
 from second_brain.index.rows import EdgeRow, NoteRow
 from second_brain.index.state import State
+from second_brain.memory.digestible import ROLLED_UP_KEY
 from second_brain.memory.model import Caller
 from second_brain.memory.scribe import Scribe
 from second_brain.sync.engine import Engine
@@ -155,7 +156,8 @@ class LinksFollow:
 
 def _is_relation(property: str) -> bool:
     name = property.strip().casefold()
-    return name == RELATED_KEY or name.replace("-", "_").replace(" ", "_") in RELATION_TYPES
+    ours = (RELATED_KEY, ROLLED_UP_KEY)
+    return name in ours or name.replace("-", "_").replace(" ", "_") in RELATION_TYPES
 
 
 def _all_items(data: bytes) -> set[Item]:
