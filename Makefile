@@ -4,6 +4,7 @@
 # make lint     style and types
 # make setup    what the others do first by themselves: .venv, packages, the embedding model
 # make instructions  write ai_instructions/ anew from their one text
+# make reference  write the README's table of settings anew from the settings
 # make clean    remove .venv, the copy of the example vault and its data, and all caches
 #
 # PYTHON=python3.12      the Python to use, 3.11 or newer
@@ -37,7 +38,7 @@ endif
 # Every start of the daemon would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup model clients run test lint instructions clean
+.PHONY: setup model clients run test lint instructions reference clean
 .DELETE_ON_ERROR:
 
 setup: model
@@ -86,6 +87,9 @@ lint: $(INSTALLED)
 
 instructions: $(INSTALLED)
 	@$(BIN)/python -m second_brain.integrations.instructions ai_instructions
+
+reference: $(INSTALLED)
+	@$(BIN)/python -m second_brain.config README.md
 
 clean:
 	rm -rf $(VENV) $(RUN) src/dashboard/node_modules src/second_brain/server/dashboard

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from second_brain.cli.main import main
@@ -14,7 +16,19 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_configuration_table_is_the_programs_own() -> None:
-    assert markdown_table() in README, "put the output of config.markdown_table() into README.md"
+    assert markdown_table() in README, "run: make reference"
+
+
+def test_the_reference_is_written_into_its_place(tmp_path: Path) -> None:
+    old = re.sub(r"^\| `server.port` .*\n", "", README, flags=re.MULTILINE)
+    assert old != README
+    file = tmp_path / "README.md"
+    file.write_text(old, encoding="utf-8")
+    command = [sys.executable, "-m", "second_brain.config", str(file)]
+    subprocess.run(command, check=True)
+    assert file.read_text(encoding="utf-8") == README
+    file.write_text("no table", encoding="utf-8")
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 1
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
