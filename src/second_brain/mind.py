@@ -117,12 +117,15 @@ class Mind:
 
     def _steps(self) -> Sequence[Step]:
         from second_brain.intelligence.patterns import Patterns  # noqa: PLC0415
+        from second_brain.intelligence.relating import Relating  # noqa: PLC0415
         from second_brain.intelligence.steps import Steps  # noqa: PLC0415
 
+        memories, desk = self._memories, self._desk
         return Steps(
-            self._memories,
+            memories,
             self.intelligence,
-            Patterns(self._memories, self._memories.composing, self._desk),
+            Patterns(memories, memories.composing, desk),
+            Relating(memories, memories.link_pass.untyped, desk, self._state) if desk else None,
             optimize=Step("index", self._optimize),
             tidy=self._tidy,
             copies=self._catalog.copies,

@@ -180,7 +180,8 @@ class TestPatternsAndMaintenance:
         daemon.post("/maintain")
         last = eventually(lambda: self.finished(daemon), within=90)
         assert list(last["done"]) == [
-            "classify", "links", "duplicates", "digests", "patterns", "index", "history",
+            "classify", "links", "relations", "duplicates",
+            "digests", "patterns", "index", "history",
         ]  # fmt: skip
         assert last["done"]["digests"] == "1 made: solar."
         assert last["done"]["patterns"] == "1 found; they wait for your confirmation."

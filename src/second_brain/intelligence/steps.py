@@ -9,6 +9,7 @@ from second_brain.index.rows import NoteRow
 from second_brain.intelligence.digests import Digest
 from second_brain.intelligence.maintenance import Night, Step
 from second_brain.intelligence.patterns import Patterns
+from second_brain.intelligence.relating import Relating
 from second_brain.intelligence.service import SELF, Intelligence
 from second_brain.memory.composing import Composing, Part
 from second_brain.memory.service import MemoryService
@@ -28,6 +29,7 @@ class Steps:
         memories: MemoryService,
         intelligence: Intelligence,
         patterns: Patterns,
+        relating: Relating | None,
         *,
         optimize: Step,
         tidy: Callable[[], None],
@@ -36,6 +38,7 @@ class Steps:
         self._memories = memories
         self._intelligence = intelligence
         self._patterns = patterns
+        self._relating = relating
         self._optimize = optimize
         self._tidy = tidy
         self._copies = copies
@@ -44,6 +47,7 @@ class Steps:
         return (
             Step("classify", self._classify),
             Step("links", self._links),
+            Step("relations", self._relations),
             Step("duplicates", self._duplicates),
             Step("digests", self._digests),
             Step("patterns", self._find_patterns),
@@ -63,6 +67,11 @@ class Steps:
     async def _links(self) -> str:
         linked = await self._memories.link_pass.run(SELF)
         return f"{linked.added} links between related memories came, {linked.pruned} went."
+
+    async def _relations(self) -> str:
+        if self._relating is None:
+            return _WITHOUT
+        return f"{await self._relating.run(SELF)} links got a type."
 
     async def _duplicates(self) -> str:
         found = await asyncio.to_thread(self._copies, _MOST_COPIES)

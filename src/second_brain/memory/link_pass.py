@@ -16,7 +16,7 @@ from second_brain.index.rows import NoteRow
 from second_brain.index.state import State
 from second_brain.memory.capture import CaptureRules
 from second_brain.memory.describe import USER_SOURCE
-from second_brain.memory.model import Caller
+from second_brain.memory.model import SYMMETRIC_TYPES, Caller
 from second_brain.memory.scribe import Scribe
 from second_brain.memory.shelf import Shelf
 from second_brain.memory.similar import Similarities
@@ -60,6 +60,31 @@ class LinkPass:
     async def run(self, caller: Caller) -> Linked:
         """Raises what writing a note raises; what was done until then stays done."""
         return Linked(await self._prune(caller), await self._backfill(caller))
+
+    async def untyped(self) -> list[tuple[str, str]]:
+        """Inferred links of our notes, as source and target, where nothing else relates the two."""
+        return await asyncio.to_thread(self._untyped)
+
+    def _untyped(self) -> list[tuple[str, str]]:
+        edges = self._engine.catalog.edges
+        found: list[tuple[str, str]] = []
+        for row in self._ours():
+            around = edges.around(row.id)
+            typed = {
+                id
+                for edge in around
+                if edge.type not in SYMMETRIC_TYPES
+                for id in (edge.source_id, edge.target_id)
+            }
+            found += [
+                (row.id, edge.target_id)
+                for edge in around
+                if edge.provenance == "inferred"
+                and edge.source_id == row.id
+                and edge.target_id is not None
+                and edge.target_id not in typed
+            ]
+        return found
 
     async def _prune(self, caller: Caller) -> int:
         catalog = self._engine.catalog
