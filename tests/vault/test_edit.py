@@ -308,6 +308,8 @@ def test_properties_of_a_note_with_bare_carriage_returns_are_lines_to_everyone()
     assert set_properties(b"one\rtwo", ID) == b"---\nsecond-brain-id: m-1\n---\none\rtwo"
 
 
+@example("0?")
+@example("What next? All of it")
 @given(
     st.one_of(
         st.text(max_size=30),

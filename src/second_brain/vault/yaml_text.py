@@ -153,7 +153,8 @@ def _structure(node: Node, seen: dict[int, int]) -> object:
 # Writing values.
 
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"])
-_PLAIN = re.compile(r"[^\W_](?:[\w \-/.()'+&;!?@=]*[\w)!?'+])?")
+# No question mark: PyYAML ends a word there that stands in brackets.
+_PLAIN = re.compile(r"[^\W_](?:[\w \-/.()'+&;!@=]*[\w)!'+])?")
 _NUMBER = re.compile(r"[0-9][0-9_.]*(?:[eE][-+]?[0-9]+)?|0[xXoObB][0-9a-fA-F_]+")
 _DATE = re.compile(
     r"\d{4}-[01]\d-[0-3]\d(?:T[0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[-+]\d\d:\d\d)?)?"
