@@ -98,3 +98,30 @@ def test_an_undo_that_cannot_be_merged_is_refused_with_the_path(daemon: DaemonPr
         "path": made["path"],
     }
     assert "at ten" in file.read_text("utf-8")
+
+
+def test_a_pair_that_disagrees_is_reviewed_decided_and_taken_back(daemon: DaemonProcess) -> None:
+    known = daemon.post("/capture", content="The crane of the heron yard is 9 m high.")
+    new = daemon.post("/capture", content="The crane of the heron yard is 11 m high.")
+    assert "Marked for review" in new["message"]
+    listed = daemon.get("/review", n=200)
+    item = next(item for item in listed["items"] if item["newcomer"]["id"] == new["id"])
+    assert (item["kind"], item["suggestion"], item["found_by"]) == ("value", "replace", "rules")
+    assert item["known"]["id"] == known["id"]
+    assert listed["total"] >= 1
+    path = f"/review/{item['id']}"
+    odd = daemon.http.post(path, json={"decision": "burn"})
+    assert (odd.status_code, odd.json()["field"]) == (400, "decision")
+    assert daemon.http.post("/review/999999", json={"decision": "keep"}).status_code == 404
+    assert daemon.http.post("/review/first", json={"decision": "keep"}).status_code == 400
+    done = daemon.http.post(path, json={"decision": "replace"}).json()
+    assert (done["winner"], len(done["writes"])) == (new["id"], 2)
+    assert daemon.get("/get", id=known["id"])["status"] == "deprecated"
+    links = daemon.get("/connections", id=new["id"], type="supersedes")["connections"]
+    assert [link["id"] for link in links] == [known["id"]]
+    assert daemon.http.post(path, json={"decision": "replace"}).status_code == 404
+    daemon.post("/undo", n=done["writes"][1])
+    assert daemon.get("/get", id=known["id"])["status"] is None
+    assert daemon.get("/connections", id=new["id"], type="supersedes")["connections"] == []
+    again = daemon.get("/review", n=200)["items"]
+    assert item["id"] in [each["id"] for each in again]

@@ -120,3 +120,13 @@ def test_classifying_is_a_write_that_can_be_undone(brain: Brain) -> None:
     assert write.tool == "classify"
     brain.run(brain.memories.undo(write.n))
     assert brain.bytes(path) == before
+
+
+def test_a_batch_is_cut_short_rather_than_keep_its_caller_waiting(brain: Brain) -> None:
+    while pending(brain).remaining:
+        pass
+    for word in "EFG":
+        brain.remembered(f"The {word} stands beside the door.")
+    times = iter(range(0, 100, 3))
+    cut = brain.run(classify_pending(brain.memories, seconds=5.0, clock=lambda: float(next(times))))
+    assert (cut.processed, cut.remaining) == (2, 1)

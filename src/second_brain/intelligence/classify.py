@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ from second_brain.memory.model import KINDS, Caller, Memory, Stats
 log = logging.getLogger(__name__)
 
 BATCH = 25
+BATCH_SECONDS = 5.0
 _PROMPT = "classify.v1"
 _RULES = Caller("second-brain", "classify")
 _MOST_CHARACTERS = 4_000
@@ -52,13 +54,24 @@ class Batch:
 
 
 async def classify_pending(
-    memories: Classifiable, model: Model | None = None, *, most: int = BATCH
+    memories: Classifiable,
+    model: Model | None = None,
+    *,
+    most: int = BATCH,
+    seconds: float = BATCH_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Batch:
-    """One batch. A model that fails ends it: what waits counts as failed for now, so that a caller
-    who loops until nothing remains comes to an end, and it is still there the next time."""
+    """One batch, cut short after so many seconds: a note touched just now is waited for.
+
+    A model that fails ends it: what waits counts as failed for now, so that a caller who loops
+    until nothing remains comes to an end, and it is still there the next time.
+    """
     waiting = await memories.unclassified(most)
     processed, failed, message = 0, 0, None
+    begun = clock()
     for memory in waiting:
+        if processed and clock() - begun > seconds:
+            break
         try:
             given = by_rules(memory) if model is None else await by_model(memory, model)
             await memories.classify(memory.id, given, caller=_caller(model))
