@@ -206,3 +206,44 @@ def test_texts_are_merged_in_their_own_words() -> None:
     assert merged_text("The hull is red.", "It was built in 1978 by Ada.") == (
         "The hull is red.\n\nIt was built in 1978 by Ada.\n"
     )
+
+
+def test_what_is_alike_is_listed_beside_it_until_its_mark_goes(brain: Brain) -> None:
+    known = "The winter cover of the Bernache is kept in the left locker of the boathouse."
+    old_id, _ = brain.remembered(known)
+    answer = brain.remember(
+        "Salomé put the winter cover of the Bernache in the left locker of the boathouse."
+    )
+    assert answer.outcome == "similar"
+    item = of(brain, answer.id or "")
+    assert item is not None
+    assert (item.kind, item.known.id, item.found_by) == ("similar", old_id, "likeness")
+    assert "Salomé" in item.reason
+    assert item.score >= 85
+    path = answer.path or ""
+    brain.write(path, brain.bytes(path).replace(b"duplicate-candidate", b"boat"))
+    brain.take_in(path)
+    assert of(brain, answer.id or "") is None
+
+
+def test_links_that_lead_nowhere_are_listed_with_the_memory_they_stand_in(brain: Brain) -> None:
+    brain.write("plan.png", b"a picture")
+    id_ = brain.note(
+        "Loose.md",
+        "---\ntags: [brain]\nfollows: '[[Never written]]'\n---\n"
+        "See [[Nowhere|there]], [[Loose]] and ![[plan.png]].",
+    )
+    brain.note("No memory.md", "[[Nowhere at all]]")
+    brain.scan()
+    total, links = brain.run(brain.memories.loose_links(100))
+    mine = [link for link in links if link.id == brain.id("Loose.md")]
+    assert [(link.target, link.type, link.property) for link in mine] == [
+        ("Never written", "follows", "follows"),
+        ("Nowhere", "relates_to", None),
+    ]
+    assert total == len(links)
+    assert mine[0].title == "Loose"
+    assert mine[0].url.startswith("obsidian://open?")
+    assert "Nowhere at all" not in [link.target for link in links]
+    assert brain.run(brain.memories.loose_links(1))[1] == links[:1]
+    assert id_

@@ -28,6 +28,7 @@ from second_brain.memory.model import (
     Graph,
     Health,
     Likeness,
+    LooseLink,
     Memory,
     NoteFile,
     NoteName,
@@ -80,6 +81,7 @@ GETS = [
     "/health",
     "/export",
     "/review",
+    "/unresolved",
     "/notes",
     "/history",
     "/history/content?id=m1",
@@ -319,6 +321,10 @@ class FakeMemories:
         item = ReviewItem(7, "value", "replace", "3 became 4", "rules", 91.5, NOW, newcomer, known,
                           None)  # fmt: skip
         return 1, [item]
+
+    async def loose_links(self, n: int = 100) -> tuple[int, list[LooseLink]]:
+        self._check()
+        return 1, [LooseLink("m1", "One", "One.md", "obsidian://open", "Gone", "relates_to", None)]
 
     async def decide_review(
         self, n: int, decision: str, winner: str | None = None, *, caller: Caller = NOBODY

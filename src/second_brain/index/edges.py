@@ -139,6 +139,15 @@ class EdgeStore:
         """The edges from properties that ceased to mean the note that they meant."""
         return self._select("WHERE meant_id IS NOT NULL ORDER BY source_id, property, target")
 
+    def unresolved(self, most: int) -> tuple[int, list[EdgeRow]]:
+        """How many links of memories mean no file that is there, and the first of them."""
+        where = (
+            "WHERE target_path IS NULL AND target_id IS NULL AND source_id IN"
+            " (SELECT id FROM notes WHERE is_memory AND missing_since IS NULL)"
+        )
+        found = self._select(f"{where} ORDER BY source_id, target, type")
+        return len(found), found[:most]
+
     def forget_meant(self, edges: Iterable[EdgeRow]) -> None:
         """What these meant before does not matter any more."""
         with self._db.transaction():

@@ -17,6 +17,7 @@ from second_brain.memory.model import (
     Graph,
     Health,
     Likeness,
+    LooseLink,
     Memory,
     NoteFile,
     NoteName,
@@ -105,6 +106,10 @@ class Memories(Protocol):
 
     async def reviews(self, n: int = 50) -> tuple[int, list[ReviewItem]]:
         """How many pairs of memories wait for a decision, and the newest of them."""
+        ...
+
+    async def loose_links(self, n: int = 100) -> tuple[int, list[LooseLink]]:
+        """How many links of memories lead nowhere, and the first of them."""
         ...
 
     async def decide_review(

@@ -171,6 +171,8 @@ class Capture:
             message = f"Stored as “{path}” (ID: {id}).{doubt}"
             return Remembered("stored", id, message, path=path)
         match = standing.similar
+        if not doubt:
+            await self._reviewing.alike(id, match.row.id, match.score, standing.news)
         news = f" It adds: {standing.news}." if standing.news else ""
         return Remembered(
             outcome="similar",

@@ -59,6 +59,19 @@ class NoteName:
 
 
 @dataclass(frozen=True, slots=True)
+class LooseLink:
+    """A link of a memory that leads nowhere. `property` is None where it stands in the text."""
+
+    id: str
+    title: str
+    path: str
+    url: str
+    target: str
+    type: str
+    property: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Remembered:
     """Answer of remember. `outcome` decides the shape that the contract gives it.
 

@@ -10,7 +10,15 @@ from second_brain.index.catalog import Catalog
 from second_brain.index.rows import EdgeRow, NoteRow
 from second_brain.index.state import Counters, State
 from second_brain.memory.digestible import Digestible
-from second_brain.memory.model import Edge, ExportedEntry, Memory, NoteName, NoteStatus, Stats
+from second_brain.memory.model import (
+    Edge,
+    ExportedEntry,
+    LooseLink,
+    Memory,
+    NoteName,
+    NoteStatus,
+    Stats,
+)
 from second_brain.memory.shelf import Shelf
 
 _TOP_TAGS = 5
@@ -67,6 +75,28 @@ class Overview:
         def read() -> list[NoteName]:
             rows = self._catalog.memories_named(text, n)
             return [NoteName(row.id, row.title, row.path) for row in rows]
+
+        return await asyncio.to_thread(read)
+
+    async def loose_links(self, n: int) -> tuple[int, list[LooseLink]]:
+        """How many links of memories lead nowhere, and the first of them, memory by memory."""
+
+        def read() -> tuple[int, list[LooseLink]]:
+            total, edges = self._catalog.edges.unresolved(n)
+            rows = self._catalog.by_ids({edge.source_id for edge in edges})
+            return total, [
+                LooseLink(
+                    row.id,
+                    row.title,
+                    row.path,
+                    self._shelf.url(row.path),
+                    edge.target,
+                    edge.type,
+                    edge.property,
+                )
+                for edge in edges
+                if (row := rows.get(edge.source_id)) is not None
+            ]
 
         return await asyncio.to_thread(read)
 

@@ -19,7 +19,7 @@ from second_brain.index.rows import NoteRow
 from second_brain.index.state import State
 from second_brain.memory.conflicts import Conflict, conflict_of
 from second_brain.memory.model import Caller, Memory
-from second_brain.memory.resolving import Resolving
+from second_brain.memory.resolving import DUPLICATE_TAG, Resolving
 from second_brain.memory.shelf import Shelf
 from second_brain.sync.engine import Engine
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 Decision = Literal["keep", "replace", "merge", "dismiss"]
 DECISIONS: tuple[Decision, ...] = ("keep", "replace", "merge", "dismiss")
-RULES = "rules"
+RULES, LIKENESS = "rules", "likeness"
 _MOST_ASKED = 2
 """A model is asked about so many of the nearest memories for each new one."""
 
@@ -40,8 +40,9 @@ _SUGGESTED: dict[str, Decision] = {
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """`kind` is value, denial or contained where rules found it, else what a model called it;
-    `merged` is the text that a model suggests for both."""
+    """`kind` is value, denial or contained where rules found it, similar where both are close to
+    each other and nothing more is known, else what a model called it; `merged` is the text that a
+    model suggests for both."""
 
     n: int
     kind: str
@@ -99,6 +100,26 @@ class Reviewing:
             return ""
         row, conflict = found
         return f" Marked for review beside “{row.title}” (ID: {row.id}): {conflict.reason}"
+
+    async def alike(self, newcomer: str, known: str, score: float, news: str) -> None:
+        """Mark a memory that was just stored as what may be a duplicate of another. As `told`, it
+        never raises."""
+
+        def mark() -> None:
+            self.propose(
+                newcomer,
+                known,
+                kind="similar",
+                suggestion="keep" if news else "merge",
+                reason=f"It adds: {news}." if news else "They say nearly the same.",
+                found_by=LIKENESS,
+                score=score,
+            )
+
+        try:
+            await asyncio.to_thread(mark)
+        except SecondBrainError as error:
+            log.warning("A new memory was not put beside the one that it is like: %s", error)
 
     def propose(
         self,
@@ -216,6 +237,8 @@ class Reviewing:
             return None
         newcomer, known = self._shelf.memories(found)
         if row.found_by == RULES and conflict_of(newcomer.content, known.content) is None:
+            return None
+        if row.found_by == LIKENESS and DUPLICATE_TAG not in newcomer.tags:
             return None
         return ReviewItem(
             n=row.n,

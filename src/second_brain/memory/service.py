@@ -29,6 +29,7 @@ from second_brain.memory.model import (
     Graph,
     Health,
     Likeness,
+    LooseLink,
     Memory,
     NoteFile,
     NoteName,
@@ -238,6 +239,9 @@ class MemoryService:
 
     async def reviews(self, n: int = 50) -> tuple[int, list[ReviewItem]]:
         return await self.reviewing.items(n)
+
+    async def loose_links(self, n: int = 100) -> tuple[int, list[LooseLink]]:
+        return await self._overview.loose_links(n)
 
     async def unclassified(self, n: int) -> list[Memory]:
         return await self._classifying.unclassified(n)

@@ -98,8 +98,12 @@ class Shelf:
             status=cast("Status | None", row.memory_status),
             importance=row.importance,
             chunk_ids=row.chunk_ids,
-            url=obsidian_url(self._vault, row.path),
+            url=self.url(row.path),
         )
+
+    def url(self, path: str) -> str:
+        """The link that opens a note of this vault in Obsidian."""
+        return obsidian_url(self._vault, path)
 
 
 def obsidian_url(vault: str, path: str) -> str:

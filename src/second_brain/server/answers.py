@@ -116,6 +116,11 @@ REVIEWS = closed(
 REVIEWED = closed(
     ok=OK, id=INTEGER, decision=one_of(DECISIONS), winner=nullable(TEXT), writes=array(INTEGER)
 )
+UNRESOLVED = closed(
+    ok=OK,
+    total=INTEGER,
+    links=array(closed(id=TEXT, **_PLACE, target=TEXT, type=TEXT, property=nullable(TEXT))),
+)
 CONNECTIONS = closed(
     ok=OK,
     id=TEXT,

@@ -196,7 +196,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         refusals=(400,),
     ),
     ("GET", "/review"): Operation(
-        "Pairs of memories that may not both hold, the newest first",
+        "Pairs of memories that may not both hold, or not both be needed, the newest first",
         answers.REVIEWS,
         query={"n": _number(50, 1, 200)},
         refusals=(400,),
@@ -214,6 +214,12 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
             ),
         },
         refusals=_WRITE,
+    ),
+    ("GET", "/unresolved"): Operation(
+        "The links of memories that lead nowhere, memory by memory",
+        answers.UNRESOLVED,
+        query={"n": _number(100, 1, 1_000)},
+        refusals=(400,),
     ),
     ("GET", "/connections"): Operation(
         "The memories that a memory is related to",

@@ -1,8 +1,9 @@
-"""The endpoints of review: pairs of memories that may not both hold, and the user's decisions."""
+"""The endpoints of review: pairs that may not both hold, what is decided on them, loose links."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from second_brain.memory.api import Memories
 from second_brain.memory.model import Memory
@@ -18,12 +19,22 @@ class ReviewList:
 
     def routes(self) -> Mapping[str, Mapping[str, Handler]]:
         """Return path -> method -> handler."""
-        return {"/review": {"GET": self.list}, "/review/{id}": {"POST": self.decide}}
+        return {
+            "/review": {"GET": self.list},
+            "/review/{id}": {"POST": self.decide},
+            "/unresolved": {"GET": self.unresolved},
+        }
 
     async def list(self, call: Call) -> object:
         n = call.query.integer("n", default=50, low=1, high=200)
         total, items = await self._memories.reviews(n)
         return {"ok": True, "total": total, "items": [_item(item) for item in items]}
+
+    async def unresolved(self, call: Call) -> object:
+        """The links of memories that lead nowhere."""
+        n = call.query.integer("n", default=100, low=1, high=1_000)
+        total, links = await self._memories.loose_links(n)
+        return {"ok": True, "total": total, "links": [asdict(link) for link in links]}
 
     async def decide(self, call: Call) -> object:
         """Keep both, let one replace the other, merge them, or drop the doubt."""
