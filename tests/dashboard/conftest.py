@@ -26,10 +26,19 @@ expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Iterator[DaemonProcess]:
+def daemon_flags() -> tuple[str, ...]:
+    """What else the module's daemon is started with."""
+    return ()
+
+
+@pytest.fixture(scope="module")
+def daemon(
+    tmp_path_factory: pytest.TempPathFactory, model_dir: Path, daemon_flags: tuple[str, ...]
+) -> Iterator[DaemonProcess]:
     """The daemon on a copy of the example vault, ready to search by meaning."""
     folder = tmp_path_factory.mktemp("dashboard")
-    daemon = DaemonProcess(copy_examples(folder / "vault"), folder / "data", model_dir)
+    vault = copy_examples(folder / "vault")
+    daemon = DaemonProcess(vault, folder / "data", model_dir, *daemon_flags)
     try:
         daemon.start()
         daemon.wait_ready()

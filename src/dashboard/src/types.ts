@@ -108,7 +108,14 @@ export interface Health {
     last_error: string | null;
   };
   embedding: { ok: boolean; state: string; model: string; dimension: number | null; notice: string | null };
-  language_model?: { configured?: boolean; ok?: boolean; name?: string; model?: string };
+  llm?: {
+    configured: boolean;
+    ok: boolean;
+    model?: string;
+    error?: string | null;
+    calls_today?: number;
+    calls_a_day?: number;
+  };
   problems: Problem[];
 }
 

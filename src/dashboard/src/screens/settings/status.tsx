@@ -111,7 +111,7 @@ export function Index({ health, changed }: { health: Health; changed: () => void
           [settings("size"), bytes(index.disk_bytes ?? 0)],
           [settings("model"), embedding.model ?? "–"],
           [settings("modelState"), embedding.ok ? settings("modelOn") : settings("modelOff", { why })],
-          [settings("languageModel"), health.language_model?.model || health.language_model?.name || settings("noLanguageModel")],
+          [settings("languageModel"), languageModel(health.llm)],
         ]}
       />
       {asking ? (
@@ -133,6 +133,13 @@ export function Index({ health, changed }: { health: Health; changed: () => void
       )}
     </Part>
   );
+}
+
+function languageModel(llm: Health["llm"]): string {
+  if (!llm?.configured) return settings("noLanguageModel");
+  const today = settings("callsToday", { n: llm.calls_today ?? 0 });
+  const state = llm.ok ? "" : ` (${settings("modelOff", { why: llm.error ?? "" })})`;
+  return `${llm.model ?? ""}${state} · ${today}`;
 }
 
 function bytes(n: number): string {
