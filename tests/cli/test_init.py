@@ -162,6 +162,26 @@ def test_a_second_vault_is_a_profile_with_a_port_that_is_remembered(
     assert [one["profile"] for one in stopped] == [None, "work"]
 
 
+def test_a_tool_finds_both_vaults_and_loses_one(brain, home: Path, vault: Path) -> None:
+    (home / "Other").mkdir()
+    (home / ".codex").mkdir()
+    assert brain("init", "--vault", str(vault), "--yes", "--no-service").exit_code == 0
+    flags = ("--profile", "work")
+    made = brain("init", *flags, "--vault", str(home / "Other"), "--yes", "--no-service")
+    assert made.exit_code == 0, made.output
+    file = home / ".codex/config.toml"
+    servers = tomllib.loads(file.read_text())["mcp_servers"]
+    assert servers["second-brain"]["args"] == ["mcp", "--vault", str(vault)]
+    assert servers["second-brain-work"]["args"] == ["mcp", *flags]
+    guide = (home / ".codex/AGENTS.md").read_text()
+    assert brain("connect", "codex", "--remove", *flags).exit_code == 0
+    assert set(tomllib.loads(file.read_text())["mcp_servers"]) == {"second-brain"}
+    assert (home / ".codex/AGENTS.md").read_text() == guide
+    # As the README takes leave of everything.
+    assert brain("connect", "codex", "--remove").exit_code == 0
+    assert [each.name for each in (home / ".codex").iterdir()] == []
+
+
 def test_a_port_is_one_that_nobody_has(home: Path, vault: Path) -> None:
     profiles = home / "config/second-brain/profiles"
     profiles.mkdir(parents=True)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -163,6 +164,20 @@ def test_a_tool_is_connected_to_the_profile(place: Place) -> None:
         place.run("connect", "codex", "--profile", "work", "--dry-run", "--json").stdout
     )["steps"]
     assert any('"mcp", "--profile", "work"' in (step["diff"] or "") for step in steps)
+    assert any("second-brain-work" in (step["diff"] or "") for step in steps)
+
+
+def test_the_notes_are_packed_of_whichever_vault_is_served(place: Place) -> None:
+    # No vault is set here: the daemon that runs says which it is.
+    (place.home / "work/Mine.md").write_text("A #brain note.")
+    packed = place.home / "notes.zip"
+
+    def has_it() -> bool:
+        packed.unlink(missing_ok=True)
+        assert place.run("export", "-o", str(packed)).exit_code == 0
+        return "Mine.md" in zipfile.ZipFile(packed).namelist()
+
+    assert eventually(has_it, within=30)
 
 
 def test_the_log_is_shown_and_holds_neither_text_nor_token(
@@ -176,7 +191,7 @@ def test_the_log_is_shown_and_holds_neither_text_nor_token(
     assert shown.exit_code == 0, shown.output
     log = capfd.readouterr().out
     assert log == place.log.read_text()
-    assert "/recall" in log
+    assert "POST /capture 200" in log
     assert "vermilion" not in log.casefold()
     assert "keeper" not in log.casefold()
     assert place.token not in log

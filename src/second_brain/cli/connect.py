@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from second_brain.cli.options import with_settings
+from second_brain.cli.options import chosen, with_settings
 from second_brain.cli.plain import on_terminal, print_rows
 from second_brain.cli.reach import as_json
 from second_brain.config import Settings, validate
 from second_brain.errors import SecondBrainError, SettingsError
-from second_brain.integrations.connect.clients import TRANSPORTS, Client, Launch, client
+from second_brain.integrations.connect.clients import NAME, TRANSPORTS, Client, Launch, client
 
 if TYPE_CHECKING:
     from second_brain.integrations.connect.connecting import Step
@@ -136,7 +136,9 @@ class Work:
         one, which = self._client, shutil.which
         server = connecting.disconnection if self._remove else connecting.connection
         plans: list[Callable[[], Step | None]] = [lambda: server(one, which)]
-        if with_instructions:
+        # They are the same for all vaults: those of one profile are still those of the others.
+        stay = self._remove and chosen().profile_in_use is not None
+        if with_instructions and not stay:
             plans.append(lambda: connecting.instructions(one, remove=self._remove))
         if one.name == "claude-code" and (with_hooks or self._remove):
             file = self._places.claude_code_folder / "settings.json"
@@ -150,6 +152,11 @@ class Work:
             self._report.notes += one.notes
             if with_instructions and one.instructions is None:
                 self._report.paste = _paste(one.paste, one.source)
+        elif stay:
+            self._report.notes.append(
+                f"The instructions stay for other vaults; `brain connect {one.name} --remove` "
+                "without a profile takes them out."
+            )
         elif one.instructions is None:
             self._report.notes.append(
                 f"If you pasted the instructions into {one.paste}, delete them there."
@@ -220,12 +227,19 @@ def _launch(settings: Settings) -> Launch:
         headers=(*own, "token", "headers", *headers),
         url=f"{url}/mcp",
         public_url=settings.server.public_url,
+        name=entry_name(),
     )
+
+
+def entry_name() -> str:
+    """What a client calls this brain; a profile is another one than that of the main vault."""
+    profile = chosen().profile_in_use
+    return f"{NAME}-{profile}" if profile else NAME
 
 
 def _no_launch() -> Launch:
     """To take something out, it need not be known what would be put in."""
-    return Launch(("brain",), ("brain",), ("brain",), "", None)
+    return Launch(("brain",), ("brain",), ("brain",), "", None, entry_name())
 
 
 def _hook_lines(settings: Settings, places: Places) -> dict[str, str]:

@@ -25,7 +25,9 @@ def export(settings: Settings, output: Path | None) -> None:
     with reached(settings) as brain:
         found = brain.get("/export")
         if output is not None and output.suffix.casefold() == ".zip":
-            count = _zip(settings, output, [str(entry["path"]) for entry in found["entries"]])
+            # The daemon may be of a vault that the settings do not name.
+            vault = Path(brain.get("/health")["vault"]["path"])
+            count = _zip(vault, output, [str(entry["path"]) for entry in found["entries"]])
             click.echo(f"Packed {count:,} notes into {output}.", err=True)
             return
     text = as_json(found)
@@ -39,11 +41,11 @@ def export(settings: Settings, output: Path | None) -> None:
     click.echo(f"Wrote {len(found['entries']):,} memories to {output}.", err=True)
 
 
-def _zip(settings: Settings, output: Path, paths: list[str]) -> int:
+def _zip(vault: Path, output: Path, paths: list[str]) -> int:
     try:
         with zipfile.ZipFile(output, "x", zipfile.ZIP_DEFLATED) as packed:
             for path in paths:
-                packed.write(settings.vault_root / path, path)
+                packed.write(vault / path, path)
     except FileExistsError:
         raise SecondBrainError(f"{output} is there already; choose another name.") from None
     except OSError as error:

@@ -87,10 +87,11 @@ def _is_free(port: int) -> bool:
 
 def clients_here() -> list[Client]:
     """The tools that seem to be installed and are not connected yet."""
+    from second_brain.cli.connect import entry_name
     from second_brain.integrations.connect.connecting import check_state
 
     places = own_places()
-    launch = Launch(("brain",), ("brain",), ("brain",), "", None)
+    launch = Launch(("brain",), ("brain",), ("brain",), "", None, entry_name())
     found = []
     for name, ways in TRANSPORTS.items():
         one = client(name, places, launch, ways[0])

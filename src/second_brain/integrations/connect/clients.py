@@ -25,13 +25,17 @@ Transport = Literal["http", "stdio"]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How this brain is reached: commands as words, with absolute paths, and the address."""
+    """How this brain is reached: commands as words, with absolute paths, and the address.
+
+    `name` is what a client calls it by; each of several vaults has its own.
+    """
 
     stdio: tuple[str, ...]
     token: tuple[str, ...]
     headers: tuple[str, ...]
     url: str
     public_url: str | None
+    name: str = NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,10 @@ def client(name: str, places: Places, launch: Launch, transport: Transport) -> C
     return made[name](places, launch, transport)
 
 
+def _json(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False)
+
+
 def _stdio(launch: Launch) -> dict[str, Any]:
     return {"command": launch.stdio[0], "args": list(launch.stdio[1:])}
 
@@ -98,10 +106,10 @@ def _claude_code(places: Places, launch: Launch, transport: Transport) -> Client
         entry = {"type": "http", "url": launch.url, "headersHelper": helper}
     return Client(
         "claude-code", "Claude Code", "claude",
-        places.claude_code, ("mcpServers", NAME), entry,
+        places.claude_code, ("mcpServers", launch.name), entry,
         program="claude",
-        add=("mcp", "add-json", "--scope", "user", NAME, json.dumps(entry, ensure_ascii=False)),
-        remove=("mcp", "remove", "--scope", "user", NAME),
+        add=("mcp", "add-json", "--scope", "user", launch.name, _json(entry)),
+        remove=("mcp", "remove", "--scope", "user", launch.name),
         instructions=places.claude_code_folder / "CLAUDE.md",
     )  # fmt: skip
 
@@ -109,7 +117,7 @@ def _claude_code(places: Places, launch: Launch, transport: Transport) -> Client
 def _claude_desktop(places: Places, launch: Launch, transport: Transport) -> Client:
     return Client(
         "claude-desktop", "Claude Desktop", "claude",
-        places.claude_desktop, ("mcpServers", NAME), _stdio(launch),
+        places.claude_desktop, ("mcpServers", launch.name), _stdio(launch),
         paste="Settings, Profile",
         notes=("Quit Claude Desktop and start it again: it reads its settings only then.",),
     )  # fmt: skip
@@ -118,11 +126,19 @@ def _claude_desktop(places: Places, launch: Launch, transport: Transport) -> Cli
 def _codex(places: Places, launch: Launch, transport: Transport) -> Client:
     over_http = transport == "http"
     entry: dict[str, Any] = _stdio(launch)
-    add = ("mcp", "add", NAME, "--", *launch.stdio)
+    add = ("mcp", "add", launch.name, "--", *launch.stdio)
     notes: tuple[str, ...] = ()
     if over_http:
         entry = {"url": launch.url, "bearer_token_env_var": TOKEN_VARIABLE}
-        add = ("mcp", "add", NAME, "--url", launch.url, "--bearer-token-env-var", TOKEN_VARIABLE)
+        add = (
+            "mcp",
+            "add",
+            launch.name,
+            "--url",
+            launch.url,
+            "--bearer-token-env-var",
+            TOKEN_VARIABLE,
+        )
         notes = (
             f"Put into your shell's profile: "
             f'export {TOKEN_VARIABLE}="$({command_line(launch.token, places)})"',
@@ -130,7 +146,7 @@ def _codex(places: Places, launch: Launch, transport: Transport) -> Client:
     folder = places.codex_folder
     return Client(
         "codex", "Codex CLI", "codex",
-        folder / "config.toml", ("mcp_servers", NAME), entry,
+        folder / "config.toml", ("mcp_servers", launch.name), entry,
         program="codex", add=add,
         instructions=folder / "AGENTS.md", notes=notes,
     )  # fmt: skip
@@ -139,16 +155,16 @@ def _codex(places: Places, launch: Launch, transport: Transport) -> Client:
 def _gemini(places: Places, launch: Launch, transport: Transport) -> Client:
     entry: dict[str, Any] = _stdio(launch)
     first, *rest = launch.stdio
-    add = ("mcp", "add", "-s", "user", NAME, first, "--", *rest)
+    add = ("mcp", "add", "-s", "user", launch.name, first, "--", *rest)
     notes: tuple[str, ...] = ()
     if transport == "http":
         entry = {"url": launch.url, "type": "http"}
-        add = ("mcp", "add", "-s", "user", "-t", "http", NAME, launch.url)
-        notes = (f"Log in from within Gemini CLI: /mcp auth {NAME}",)
+        add = ("mcp", "add", "-s", "user", "-t", "http", launch.name, launch.url)
+        notes = (f"Log in from within Gemini CLI: /mcp auth {launch.name}",)
     folder = places.gemini_folder
     return Client(
         "gemini", "Gemini CLI", "gemini",
-        folder / "settings.json", ("mcpServers", NAME), entry,
+        folder / "settings.json", ("mcpServers", launch.name), entry,
         program="gemini", add=add,
         instructions=folder / "GEMINI.md", notes=notes,
     )  # fmt: skip
@@ -158,7 +174,8 @@ def _cursor(places: Places, launch: Launch, transport: Transport) -> Client:
     over_http = transport == "http"
     return Client(
         "cursor", "Cursor", "cursor",
-        places.cursor, ("mcpServers", NAME), {"url": launch.url} if over_http else _stdio(launch),
+        places.cursor, ("mcpServers", launch.name),
+        {"url": launch.url} if over_http else _stdio(launch),
         paste="Settings, Rules, User Rules",
         notes=("In Cursor's settings, under MCP, press Login beside second-brain.",)
         if over_http else (),
@@ -171,7 +188,7 @@ def _vscode(places: Places, launch: Launch, transport: Transport) -> Client:
     folder = places.vscode_folder
     return Client(
         "vscode", "VS Code", "vscode",
-        folder / "mcp.json", ("servers", NAME), {"type": transport, **entry},
+        folder / "mcp.json", ("servers", launch.name), {"type": transport, **entry},
         instructions=folder / "prompts" / "second-brain.instructions.md",
         front="---\napplyTo: \"**\"\n---\n",
         notes=("VS Code asks you to log in when it first uses it.",) if over_http else (),
