@@ -63,10 +63,11 @@ def test_a_turn_is_linked_to_the_nearest_of_those_before_it(
 
 def test_the_whole_measurement(tmp_path: Path, model_dir: Path) -> None:
     options = ["--data", str(folder(tmp_path)), "--set", "talk", "--model-dir", str(model_dir)]
-    result = CliRunner().invoke(main, ["bench", "graph", *options, "--threshold", "0.85", "--json"])
+    result = CliRunner().invoke(main, ["bench", "graph", *options, "--json"])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert found["followed"] == 0.85
+    assert found["remember"]["memories"] == len(TALK)
+    assert found["remember"]["right"] <= found["remember"]["links"]
     assert any(line["threshold"] == found["related"] for line in found["links"])
     every = {line["way"]: line for line in found["questions"] if line["part"] == "all"}
     assert every["10 direct"]["recall"] == 1.0

@@ -318,3 +318,22 @@ def test_a_title_that_the_rules_keep_out_still_makes_a_memory(brain: Brain, titl
     id, path = brain.remembered(f"What is told under the odd title {title}.", title=title)
     assert path == f"Second Brain/Memory {id[:8]}.md"
     assert brain.run(brain.memories.get(id)).content == f"What is told under the odd title {title}."
+
+
+def related(brain: Brain, path: str) -> list[str]:
+    value = parse_note(path, brain.bytes(path)).properties.get("second-brain-related")
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def test_what_is_alike_in_its_tone_alone_is_not_linked(brain: Brain) -> None:
+    _, first = brain.remembered("Hello everybody")
+    _, second = brain.remembered("Hi all!")
+    assert f"[[{first.rpartition('/')[2][:-3]}]]" not in related(brain, second)
+
+
+def test_what_says_the_same_in_the_other_language_is_linked(brain: Brain) -> None:
+    _, french = brain.remembered(
+        "La chaudière a été révisée en mars et il lui faut une nouvelle vanne."
+    )
+    _, english = brain.remembered("The boiler was serviced in March and needs a new valve.")
+    assert f"[[{french.rpartition('/')[2][:-3]}]]" in related(brain, english)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import zlib
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -33,7 +34,6 @@ _STEPS = (-0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03)
     metavar="N",
     help="So many of them, from the first on.",
 )
-@click.option("--threshold", type=float, metavar="COSINE", help="Follow the links of this one.")
 @click.option(
     "--work",
     type=click.Path(path_type=Path, file_okay=False),
@@ -48,17 +48,17 @@ def command(
     data: Path,
     name: str,
     conversations: int,
-    threshold: float | None,
     work: Path | None,
     as_json: bool,
 ) -> None:
     """Measure the links that remember makes by itself, and whether following them helps.
 
-    Each turn of a conversation is remembered after those before it, and linked to the nearest. A
-    link counts as right if both are of one session, or if one question needs both; others may be
-    right too. Then the questions are asked with and without hops, for ten results in all.
+    First by meaning alone: each turn of a conversation is linked to the nearest before it, from
+    several cosines on. Then as remember does it, by its own code. A link counts as right if both
+    are of one session, or if one question needs both; others may be right too. At last the
+    questions are asked with and without following those links, for ten results in all.
     """
-    from second_brain.cli.benches.graph.hops import asked, scores
+    from second_brain.cli.benches.graph.hops import asked, linked, scores
     from second_brain.cli.benches.graph.links import Links, together
     from second_brain.cli.benches.recall.data import read
     from second_brain.cli.benches.recall.known import KnownVectors
@@ -72,16 +72,22 @@ def command(
         loaded = load_model(settings.embedding.model, settings.model_dir, None)
         model = stack.enter_context(KnownVectors(loaded, work / "vectors.db"))
         used = loaded.similarity.related
-        limits = sorted({round(used + step, 3) for step in _STEPS} | {threshold or used})
+        limits = sorted(round(used + step, 3) for step in _STEPS)
         links = [Links(group, model) for group in groups]
         precisions = [together([own.precision(limit) for own in links]) for limit in limits]
         chance = sum(own.by_chance() for own in links) / len(links)
-        followed = used if threshold is None else threshold
+        made = []
         found: dict[str, dict[str, list[str]]] = {}
         for group, own in zip(groups, links, strict=True):
-            place = work.resolve() / f"{group.name}-linked-{followed:.3f}"
-            for way, ranking in asked(group, own.related(followed), model, place, settings).items():
+            place = work.resolve() / group.name
+            related = linked(group, model, place, settings)
+            made.append(own.precision(used, related))
+            # Other links make another vault.
+            mark = f"{zlib.crc32(repr(sorted(related.items())).encode()):08x}"
+            place = place.with_name(f"{group.name}-linked-{mark}")
+            for way, ranking in asked(group, related, model, place, settings).items():
                 found.setdefault(way, {}).update(ranking)
+        product = together(made)
         lines = scores(groups, found)
     if as_json:
         result = {
@@ -89,7 +95,7 @@ def command(
             "related": used,
             "chance": chance,
             "links": [{**asdict(p), "precision": p.precision} for p in precisions],
-            "followed": followed,
+            "remember": {**asdict(product), "precision": product.precision},
             "questions": [asdict(line) for line in lines],
         }
         click.echo(json.dumps(result, indent=2))
@@ -98,14 +104,15 @@ def command(
     click.echo(
         f"{'linked from':<12}{'linked':>8}{'links':>8}{'session':>9}{'subject':>9}{'right':>8}"
     )
-    for one in precisions:
+    for one in (*precisions, product):
         share = one.linked / one.memories
-        mark = " in use" if one.threshold == used else ""
+        label = "remember" if one is product else f"{one.threshold:.3f}"
+        mark = " in use" if one.threshold == used and one is not product else ""
         click.echo(
-            f"{one.threshold:<12.3f}{share:>8.3f}{one.links:>8}{one.same_session:>9}"
+            f"{label:<12}{share:>8.3f}{one.links:>8}{one.same_session:>9}"
             f"{one.same_subject:>9}{one.precision:>8.3f}{mark}"
         )
-    click.echo(f"\nrecall among ten results, links from {followed:.3f}")
+    click.echo("\nrecall among ten results, with the links of remember")
     for line in lines:
         click.echo(
             f"{line.part:<14}{line.questions:>5}  {line.way:<18}{line.recall:>7.3f}"

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from second_brain.errors import IndexUnavailable, NoteNotFound
+from second_brain.index.analyze import parse_query
 from second_brain.index.chunk import chunks, embedded_text
 from second_brain.index.embedding.protocol import SAME_SCORE, SIMILAR_SCORE
 from second_brain.index.index import Index
 from second_brain.index.passages import SearchFilter
 from second_brain.index.rows import NoteRow
 from second_brain.memory.describe import text_key
+from second_brain.memory.languages import language
 from second_brain.memory.novelty import says_something_new
 from second_brain.memory.shelf import Shelf
 from second_brain.sync.prepare import Chunking
@@ -28,6 +30,10 @@ NEAR_SCORE = 45.0
 """Below it, two texts are not about the same thing: of 192 pairs that share a fact and differ in
 it, none has a lower one (README.md, "New or known")."""
 _MOST_NEAR = 5
+_CLOSE_BY_WORDS = 6
+"""A link is made only to one of so many memories that share most words with a text, itself among
+them where it is one: README.md, "Links between memories", says what that is worth."""
+_READ_FOR_WORDS = 1_000
 
 Outcome = Literal["refuse", "flag", "store"]
 
@@ -83,10 +89,10 @@ class Similarities:
             return Standing()
         try:
             best = await self._closest(title, text)
+            related = await self._by_words_too(text, best, scale.related)
         except IndexUnavailable as error:
             log.warning("A memory is stored without being compared with others: %s", error)
             return Standing()
-        related = tuple(id for id, cosine in best if cosine >= scale.related)
         if not best:
             return Standing()
         scored = [(id, scale.score(cosine)) for id, cosine in best[:_MOST_NEAR]]
@@ -115,10 +121,38 @@ class Similarities:
             return []
         try:
             closest = await self._closest(title, text)
+            return [*await self._by_words_too(text, closest, scale.related)]
         except IndexUnavailable as error:
             log.warning("Related memories cannot be looked for: %s", error)
             return []
-        return [id for id, cosine in closest if cosine >= scale.related]
+
+    async def _by_words_too(
+        self, text: str, closest: Sequence[tuple[str, float]], least: float
+    ) -> tuple[str, ...]:
+        """Of the memories close enough by meaning those that are close by words, or in another
+        language: what is alike in its tone alone ("Thanks, Anna!") is not related."""
+        close = [id for id, cosine in closest if cosine >= least]
+        if not close:
+            return ()
+        query = replace(parse_query(text[:_READ_FOR_WORDS]), phrases=())
+        everything = SearchFilter(exclude_deprecated=True)
+        hits = await self._index.text_search(query, everything, _NEAREST * 3)
+        shared = [*dict.fromkeys(hit.note_id for hit in hits)][:_CLOSE_BY_WORDS]
+        if set(close) <= set(shared):
+            return tuple(close)
+        own = language(text)
+
+        def foreign(id: str) -> bool:
+            try:
+                other = language(self._shelf.text(self._shelf.row(id))[:_READ_FOR_WORDS])
+            except NoteNotFound:
+                return False
+            return own is not None and other is not None and other != own
+
+        def kept() -> tuple[str, ...]:
+            return tuple(id for id in close if id in shared or foreign(id))
+
+        return await asyncio.to_thread(kept)
 
     async def _closest(self, title: str, text: str) -> list[tuple[str, float]]:
         """Memories by the cosine of their passage that is nearest to the text's least near one.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from second_brain.cli.benches.graph.links import MOST_RELATED
 from second_brain.cli.benches.recall.brain import indexed
 from second_brain.cli.benches.recall.data import DataSet
 from second_brain.cli.benches.recall.measure import RECALL
@@ -32,6 +33,17 @@ class Asked:
     questions: int
     recall: float
     results: float
+
+
+def linked(data: DataSet, model: Embedder, place: Path, settings: Settings) -> dict[str, list[str]]:
+    """The links that the product itself makes in a conversation."""
+
+    async def run() -> dict[str, list[str]]:
+        async with indexed(place, data, model, settings) as bench:
+            return await bench.related()
+
+    found = asyncio.run(run())
+    return {id: others[:MOST_RELATED] for id, others in found.items()}
 
 
 def asked(

@@ -1,8 +1,8 @@
-"""The links that remember would have made in a conversation, and how many of them are right."""
+"""Links by meaning alone in a conversation, and how many links are right, whoever made them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,17 +62,19 @@ class Links:
                 found[document.id] = [self.documents[n].id for n in near]
         return found
 
-    def precision(self, threshold: float) -> Precision:
-        """How right those links are."""
+    def precision(
+        self, threshold: float, related: Mapping[str, Sequence[str]] | None = None
+    ) -> Precision:
+        """How right those links are, or those that are given."""
         session = {document.id: document.session for document in self.documents}
-        related = self.related(threshold)
+        related = self.related(threshold) if related is None else related
         pairs = [(one, other) for one, others in related.items() for other in others]
         same = [session[one] == session[other] for one, other in pairs]
         subject = [frozenset(pair) in self._together for pair in pairs]
         return Precision(
             threshold,
             len(self.documents),
-            len(related),
+            sum(bool(others) for others in related.values()),
             len(pairs),
             sum(same),
             sum(subject),

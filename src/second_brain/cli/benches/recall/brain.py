@@ -19,8 +19,10 @@ from second_brain.instance import make_private_folder, vault_folder
 from second_brain.memory.model import RecallQuery
 from second_brain.memory.recalling import Recalling
 from second_brain.memory.shelf import Shelf
+from second_brain.memory.similar import Similarities
 from second_brain.memory.stages import Stages
 from second_brain.report import Silent
+from second_brain.sync.prepare import Chunking
 from second_brain.vault.edit import new_note
 from second_brain.vault.links import RELATED_KEY
 from second_brain.vault.model import PropertyValue
@@ -70,8 +72,21 @@ class Bench:
 
     def __init__(self, daemon: Daemon, data: DataSet) -> None:
         self._daemon = daemon
+        self._data = data
         dated = [d.created for d in data.documents if d.created is not None]
         self._now_ms = max(dated, default=_NO_DATE) + _DAY_MS
+
+    async def related(self) -> dict[str, list[str]]:
+        """The ids that remember would link each document to, were all the others there."""
+        daemon, found = self._daemon, {}
+        shelf = Shelf(daemon.files, daemon.catalog, "bench")
+        index = daemon.settings.index
+        chunking = Chunking(index.chunk_size, index.chunk_overlap)
+        similarities = Similarities(daemon.index, shelf, chunking)
+        for document in self._data.documents:
+            near = await similarities.related(title_of(document.text), document.text)
+            found[document.id] = [id for id in near if id != document.id]
+        return found
 
     async def rankings(
         self, questions: Mapping[str, str], stages: Stages, *, top_k: int = DEPTH, hops: int = 0
