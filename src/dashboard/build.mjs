@@ -50,11 +50,10 @@ const result = await build({
   metafile: true,
 });
 
-/** The served name of what was built from a source. */
-const built = (source) => {
-  const [file] = Object.entries(result.metafile.outputs).find(([, o]) => o.entryPoint === source);
-  return PLACE + path.basename(file);
-};
+/** What was built from a source, and the name under which that is served. */
+const output = (source) =>
+  Object.keys(result.metafile.outputs).find((f) => result.metafile.outputs[f].entryPoint === source);
+const built = (source) => PLACE + path.basename(output(source));
 
 for (const file of result.outputFiles) files.set(path.basename(file.path), file.contents);
 
@@ -66,7 +65,22 @@ const add = (name, contents) => {
   return `${PLACE}${stem}-${hash}${ext}`;
 };
 
+/** What a source brings along before it can run: the browser need not find out step by step. */
+const closure = (file, found = new Set()) => {
+  for (const { path: next, kind } of result.metafile.outputs[file].imports)
+    if (kind === "import-statement" && !found.has(next)) closure(next, found.add(next));
+  return found;
+};
+const FIRST_SCREEN = "src/screens/recall.tsx";
+const first = new Set([
+  ...closure(output("src/main.tsx")),
+  output(FIRST_SCREEN),
+  ...closure(output(FIRST_SCREEN)),
+]);
+const preload = [...first].map((f) => `<link rel="modulepreload" href="${PLACE}${path.basename(f)}">`);
+
 const names = {
+  PRELOAD: preload.join("\n"),
   SCRIPT: built("src/main.tsx"),
   STYLE: built("src/style/index.css"),
 };

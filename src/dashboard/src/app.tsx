@@ -93,7 +93,7 @@ function Outlet({ name }: { name: string }) {
     return (
       <div class="empty" role="alert">
         <p>{shell("crashed", { why })}</p>
-        <button type="button" onClick={() => (error ? reset() : load())}>
+        <button type="button" onClick={() => (error ? reset() : location.reload())}>
           {shell("again")}
         </button>
       </div>
