@@ -16,5 +16,6 @@ export const SCREENS: readonly Screen[] = [
   { name: "recent", icon: "clock", load: () => import("./screens/recent") },
   { name: "remember", icon: "pen", load: () => import("./screens/remember") },
   { name: "graph", icon: "graph", load: () => import("./screens/graph") },
+  { name: "review", icon: "review", load: () => import("./screens/review") },
   { name: "settings", icon: "gear", load: () => import("./screens/settings") },
 ];

@@ -38,7 +38,7 @@ export function Chosen({ id, answer, near, colours, choose }: Props) {
         </button>
       </header>
       <p class="row">
-        <a class="button" href={memoryAddress(id)}>
+        <a class="out" href={memoryAddress(id)}>
           {words("open")}
         </a>
         <label class="check">

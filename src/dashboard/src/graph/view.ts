@@ -15,6 +15,7 @@ const MANY_EDGES = 12_000;
 const STEPS = 400;
 const MOST_MS = 15_000;
 const MOVE_MS = 300;
+const LONGEST_NAME = 42;
 
 export interface ViewEvents {
   onNode: (id: string) => void;
@@ -150,7 +151,7 @@ export class GraphView {
       x: node.x,
       y: node.y,
       size: id === this.selected ? node.size * 1.5 : node.size,
-      label: far ? "" : node.label,
+      label: far ? "" : shortened(node.label),
       color: far || node.status === "deprecated" ? this.colours.faded : colour,
       highlighted: id === this.selected,
       forceLabel: id === middle,
@@ -240,4 +241,8 @@ export class GraphView {
     this.events.onSettled(true);
     if (this.wanted) this.goTo(this.wanted);
   }
+}
+
+function shortened(label: string): string {
+  return label.length > LONGEST_NAME ? `${label.slice(0, LONGEST_NAME).trimEnd()}…` : label;
 }

@@ -125,30 +125,32 @@ export default function GraphScreen() {
       {!drawable && <p class="notice">{words("noWebgl")}</p>}
       {nodes === MOST && all > MOST && <p class="soft">{words("newest", { n: MOST, all })}</p>}
       {answer && nodes === 0 && <p class="empty">{words("nothing")}</p>}
-      <div class="graph-field" hidden={!drawable}>
-        <div
-          class="graph-canvas"
-          ref={place}
-          role="img"
-          aria-label={words("picture", { nodes, edges })}
-          data-settled={settled}
-        />
-        <div class="graph-zoom">
-          <button type="button" aria-label={words("larger")} onClick={() => view.current?.zoom(1 / 1.6)}>
-            <Icon name="plus" />
-          </button>
-          <button type="button" aria-label={words("smaller")} onClick={() => view.current?.zoom(1.6)}>
-            <span aria-hidden="true">−</span>
-          </button>
-          <button type="button" onClick={() => view.current?.showAll()}>
-            {words("all")}
-          </button>
+      <div class="graph-both">
+        <div class="graph-field" hidden={!drawable}>
+          <div
+            class="graph-canvas"
+            ref={place}
+            role="img"
+            aria-label={words("picture", { nodes, edges })}
+            data-settled={settled}
+          />
+          <div class="graph-zoom">
+            <button type="button" aria-label={words("larger")} onClick={() => view.current?.zoom(1 / 1.6)}>
+              <Icon name="plus" />
+            </button>
+            <button type="button" aria-label={words("smaller")} onClick={() => view.current?.zoom(1.6)}>
+              <span aria-hidden="true">−</span>
+            </button>
+            <button type="button" onClick={() => view.current?.showAll()}>
+              {words("all")}
+            </button>
+          </div>
         </div>
+        {node && answer && (
+          <Chosen id={node} answer={answer} near={Boolean(near)} colours={colours} choose={choose} />
+        )}
       </div>
       <Legend answer={answer} shown={filter} change={setFilter} colours={colours} />
-      {node && answer && (
-        <Chosen id={node} answer={answer} near={Boolean(near)} colours={colours} choose={choose} />
-      )}
     </div>
   );
 }
