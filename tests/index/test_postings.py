@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from lance_tables import row, with_table
 
 from second_brain.index.analyze import parse_query
 from second_brain.index.passages import ChunkRow, SearchFilter
-from second_brain.index.postings import FEW, K1, B, Postings
+from second_brain.index.postings import FEW, K1, NEAR, PAIR, B, Postings
 from second_brain.index.table import ChunkTable
 
 WORDS = ["a", "b", "c", "d"]
@@ -23,22 +24,45 @@ changes = st.lists(
 )
 
 
-ASKED = st.sets(st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3).map(tuple))
+SPELLED = st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3, unique=True)
+ASKED = st.sets(SPELLED.map(tuple))
 
 
 def expected(texts: dict[int, list[str]], asked: list[tuple[str, ...]], place: int) -> float:
     own = texts.get(place, [])
     mean = sum(map(len, texts.values())) / len(texts)
 
-    def worth(term: str) -> float:
-        often, holding = own.count(term), sum(term in text for text in texts.values())
+    def value(often: int, holding: int) -> float:
         if not often:
             return 0.0
         idf = math.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
         length = (len(own) + FEW) / (mean + FEW)
         return idf * often * (K1 + 1) / (often + K1 * (1 - B + B * length))
 
-    return sum(max(worth(term) for term in word) for word in asked)
+    def worth(term: str) -> float:
+        return value(own.count(term), sum(term in text for text in texts.values()))
+
+    def pair(first: tuple[str, ...], second: tuple[str, ...]) -> float:
+        # Which of the two is the rarer is told by all passages together.
+        every = sum(sum(term in first for term in text) for text in texts.values())
+        other = sum(sum(term in second for term in text) for text in texts.values())
+        if set(first) & set(second) or not every or not other:
+            return 0.0
+        rare, common = (first, second) if every <= other else (second, first)
+
+        def often(text: list[str]) -> int:
+            beside = [n for n, term in enumerate(text) if term in common]
+            return sum(
+                any(abs(n - m) <= NEAR for m in beside)
+                for n, term in enumerate(text)
+                if term in rare
+            )
+
+        return PAIR * value(often(own), sum(often(text) > 0 for text in texts.values()))
+
+    return sum(max(worth(term) for term in word) for word in asked) + sum(
+        pair(first, second) for first, second in pairwise(asked)
+    )
 
 
 @given(changes, ASKED)

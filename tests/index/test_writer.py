@@ -82,10 +82,19 @@ def with_writer(
 
 
 async def settle(writer: IndexWriter) -> None:
-    """Lets the writer see the clock and do what is due."""
+    """Lets the writer see the clock and do what is due, until it sleeps again."""
+    slept = asyncio.Event()
+    sleep = writer._sleep
+
+    async def noted(seconds: float | None) -> None:
+        if not writer._wake.is_set():
+            slept.set()
+        await sleep(seconds)
+
+    writer._sleep = noted  # type: ignore[method-assign]
     writer.poke()
-    for _ in range(40):
-        await asyncio.sleep(0.005)
+    await asyncio.wait_for(slept.wait(), 60)
+    writer._sleep = sleep  # type: ignore[method-assign]
 
 
 def test_a_single_change_is_searchable_when_submit_returns(tmp_path: Path) -> None:
