@@ -84,6 +84,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python src/dashboard/build.py types
 
 instructions: $(INSTALLED)
 	@$(BIN)/python -m second_brain.integrations.instructions ai_instructions

@@ -1,7 +1,8 @@
 """Builds the dashboard when the Python package is built or installed: a hook of hatchling.
 
 Node and npm come out of a Python package, so that a machine needs neither. What was built from the
-very same sources is kept as it is. `python src/dashboard/build.py` builds by hand.
+very same sources is kept as it is. `python src/dashboard/build.py` builds by hand,
+and with `types` it checks the types instead.
 """
 
 from __future__ import annotations
@@ -107,5 +108,13 @@ def _node(*arguments: str) -> None:
         )
 
 
+def check_types() -> None:
+    """Raises RuntimeError with what the compiler says against the sources."""
+    _node(str(install() / "typescript" / "bin" / "tsc"), "--noEmit")
+
+
 if __name__ == "__main__":
-    sys.stdout.write("Built the dashboard.\n" if build() else "The dashboard is up to date.\n")
+    if sys.argv[1:] == ["types"]:
+        check_types()
+    else:
+        sys.stdout.write("Built the dashboard.\n" if build() else "The dashboard is up to date.\n")

@@ -118,6 +118,9 @@ export default function Recall() {
             {state.answer.results.length > 0 && recall("results", { n: state.answer.results.length })}
             {state.answer.semantic_unavailable && ` · ${recall("keywordsOnly")}`}
           </p>
+          {state.answer.results.length > 0 && state.answer.message && (
+            <p class="soft">{state.answer.message}</p>
+          )}
           {state.answer.results.length === 0 && (
             <div class="empty">
               <p>{recall("none", { query: state.query })}</p>

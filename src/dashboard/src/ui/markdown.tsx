@@ -241,11 +241,27 @@ function WikiLink(props: {
         {text}
       </a>
     );
-  if (!name) return <span>{text}</span>;
+  if (!name) return <HeadingLink heading={heading.join("#")}>{text}</HeadingLink>;
   return (
     <a class="wiki unknown" href={address("recall", { q: [name, ...heading].join(" ") })}>
       {text}
     </a>
+  );
+}
+
+/** To a heading of the same memory; a block's name leads nowhere here. */
+function HeadingLink({ heading, children }: { heading: string; children: ComponentChildren }) {
+  function jump(event: MouseEvent): void {
+    const all = (event.currentTarget as HTMLElement).closest(".markdown")?.querySelectorAll("h3, h4, h5, h6");
+    const wanted = heading.split("#").at(-1)!.trim().toLocaleLowerCase();
+    const found = [...(all ?? [])].find((h) => h.textContent?.trim().toLocaleLowerCase() === wanted);
+    found?.scrollIntoView({ block: "start", behavior: "smooth" });
+  }
+  if (heading.startsWith("^")) return <span>{children}</span>;
+  return (
+    <button type="button" class="wiki" onClick={jump}>
+      {children}
+    </button>
   );
 }
 
