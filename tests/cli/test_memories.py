@@ -16,6 +16,7 @@ from worlds import World, serving
 from second_brain.cli import plain, texts
 from second_brain.cli.main import main
 from second_brain.cli.overview import as_dot
+from second_brain.instance import running_daemon, vault_folder
 
 
 @pytest.fixture(scope="module", params=["daemon", "alone"])
@@ -78,7 +79,13 @@ def test_a_duplicate_is_not_stored_and_says_so(world: World) -> None:
     assert again.stdout == ""
 
 
-def test_memories_are_linked_shown_and_unlinked(world: World) -> None:
+def beside_daemon(world: World) -> bool:
+    return running_daemon(vault_folder(world.settings)) is not None
+
+
+def test_memories_are_linked_shown_and_unlinked(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = remembered(world, "--title", "Old plan", "We sail to Brest in May.")
     new = remembered(world, "--title", "New plan", "In June it will be Roscoff instead.")
     assert world.run("link", new[:10], old[:10], "--type", "supersedes").exit_code == 0
@@ -88,6 +95,16 @@ def test_memories_are_linked_shown_and_unlinked(world: World) -> None:
 
     graph = json.loads(world.run("graph", old).stdout)
     assert {old, new} <= {node["id"] for node in graph["nodes"]}
+    opened: list[str] = []
+    monkeypatch.setattr(click, "launch", lambda url: opened.append(url) or 0)
+    shown = world.run("graph", "--open", old[:10])
+    if beside_daemon(world):
+        assert shown.exit_code == 0
+        assert opened[0].startswith("http://127.0.0.1:")
+        assert opened[0].endswith(f"/#/graph?node={old}&near=1")
+    else:
+        assert shown.exit_code == 1
+        assert "Start one: brain serve" in shown.stderr
     drawn = world.run("graph", "--dot").stdout
     assert f'"{new}" -> "{old}" [label="supersedes"];' in drawn
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ import click
 import httpx2
 
 from second_brain.cli.options import with_settings
-from second_brain.cli.reach import Brain, reached
+from second_brain.cli.reach import Brain, as_json, reached
 from second_brain.config import Settings
 from second_brain.integrations.importing.entries import Entry, ImportRefused, Source, names
 from second_brain.integrations.importing.exports import read_json
@@ -33,9 +34,16 @@ T = TypeVar("T")
 @click.option("--token", envvar="SECOND_BRAIN_IMPORT_TOKEN", metavar="T",
               help="The token of that one. [SECOND_BRAIN_IMPORT_TOKEN]")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say what would be made; write nothing.")
+@click.option("--json", "as_json_", is_flag=True, help="Print JSON.")
 @with_settings("vault", "data_dir", "model_dir")
 def import_(
-    settings: Settings, source: Path | None, url: str | None, token: str | None, dry_run: bool
+    settings: Settings,
+    *,
+    source: Path | None,
+    url: str | None,
+    token: str | None,
+    dry_run: bool,
+    as_json_: bool,
 ) -> None:
     """Import memories from SOURCE: an export in JSON, or a folder of Markdown.
 
@@ -47,7 +55,36 @@ def import_(
         raise click.UsageError("Give one SOURCE, or --from URL.")
     found = _downloaded(url, token) if url is not None else _read(source)
     with reached(settings) as brain:
-        _Import(brain, found).run(dry_run=dry_run)
+        done = _Import(brain, found).run(dry_run=dry_run)
+    if as_json_:
+        click.echo(as_json({**asdict(done), "left_out": found.left_out}))
+        return
+    for sentence in found.left_out[:_SHOWN]:
+        click.echo(f"Left out: {sentence}", err=True)
+    if len(found.left_out) > _SHOWN:
+        click.echo(f"Left out: {len(found.left_out) - _SHOWN:,} more.", err=True)
+    click.echo(done.sentence)
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What was imported, or would be."""
+
+    memories: int
+    relations: int
+    there: int
+    dry_run: bool
+
+    @property
+    def sentence(self) -> str:
+        if self.dry_run:
+            return (
+                f"{self.memories:,} notes would be made; {self.there:,} memories are there already."
+            )
+        return (
+            f"Imported {self.memories:,} memories and {self.relations:,} relations; "
+            f"{self.there:,} memories were there already."
+        )
 
 
 class _Import:
@@ -55,7 +92,7 @@ class _Import:
         self._brain = brain
         self._source = source
 
-    def run(self, *, dry_run: bool) -> None:
+    def run(self, *, dry_run: bool) -> _Done:
         places = self._places()
         # Two entries with the same text become one: the first that says it.
         first: dict[str, str] = {}
@@ -68,13 +105,8 @@ class _Import:
             if not places[entry.id]["known"] and places[entry.id]["id"] == entry.id
         ]
         there = len(self._source.entries) - len(new)
-        for sentence in self._source.left_out[:_SHOWN]:
-            click.echo(f"Left out: {sentence}", err=True)
-        if len(self._source.left_out) > _SHOWN:
-            click.echo(f"Left out: {len(self._source.left_out) - _SHOWN:,} more.", err=True)
         if dry_run:
-            click.echo(f"{len(new):,} notes would be made; {there:,} memories are there already.")
-            return
+            return _Done(len(new), len(self._source.relations), there, dry_run=True)
         self._write(new, places)
         edges = [
             {
@@ -92,10 +124,7 @@ class _Import:
             for batch in _batches(edges, _NAMES // 10, lambda _: 200):
                 self._brain.post("/import/edges", edges=batch)
                 advance(len(batch))
-        click.echo(
-            f"Imported {len(new):,} memories and {len(edges):,} relations; "
-            f"{there:,} memories were there already."
-        )
+        return _Done(len(new), len(edges), there, dry_run=False)
 
     def _places(self) -> dict[str, Any]:
         entries, called = self._source.entries, names(self._source.entries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 import click
 
@@ -12,6 +13,7 @@ from second_brain.cli.options import with_settings
 from second_brain.cli.plain import printable
 from second_brain.cli.reach import as_json, reached
 from second_brain.config import Settings
+from second_brain.errors import SecondBrainError
 
 _EXITS = "Exit codes: 0 done; 1 it did not work; 2 a setting or an argument is wrong."
 
@@ -49,16 +51,30 @@ def stats(settings: Settings, as_json_: bool) -> None:
 @click.argument("id", required=False)
 @click.option("--dot", is_flag=True, help="Print it in the language of Graphviz, not as JSON.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many memories.")
+@click.option("--open", "in_browser", is_flag=True, help="Open it in the running daemon's page.")
 @with_settings("vault", "data_dir", "model_dir")
-def graph(settings: Settings, id: str | None, dot: bool, limit: int | None) -> None:
+def graph(
+    settings: Settings, id: str | None, dot: bool, limit: int | None, in_browser: bool
+) -> None:
     """Print the memories and their relations: of all, or two steps around the memory ID.
 
-    Draw it with `brain graph --dot | dot -Tsvg > graph.svg`.
+    Draw it with `brain graph --dot | dot -Tsvg > graph.svg`, or look at it with --open.
     """
     with reached(settings) as brain:
         seed = full_id(brain, id) if id else None
+        if in_browser:
+            _open(brain.url, seed)
+            return
         found = brain.get("/graph", seed=seed, limit=limit)
     click.echo(as_dot(found) if dot else as_json(found))
+
+
+def _open(url: str | None, seed: str | None) -> None:
+    if url is None:
+        raise SecondBrainError("The page is the daemon's, and none runs. Start one: brain serve")
+    page = f"{url}/#/graph" + (f"?node={quote(seed)}&near=1" if seed else "")
+    if click.launch(page) != 0:
+        raise SecondBrainError(f"No browser could be started; open {page} yourself.")
 
 
 def as_dot(graph: Mapping[str, Any]) -> str:
