@@ -88,7 +88,6 @@ GETS = [
     "/metrics",
     "/digest?tag=work",
     "/insight?query=x",
-    "/maintain",
     "/integrations",
 ]
 

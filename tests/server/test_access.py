@@ -320,6 +320,7 @@ def test_the_tables_of_paths_above_are_complete(app: Starlette) -> None:
         "/vectorize-pending",
         "/events",
         "/image",
+        "/maintain",
         "/import/places",
         "/import/notes",
         "/import/edges",

@@ -86,6 +86,15 @@ def test_reindexing_a_vault_that_is_not_there(client: TestClient, memories: Fake
     assert client.post("/reindex", json={"accept_deletions": "yes"}).status_code == 400
 
 
+def test_maintenance_where_there_is_none(client: TestClient) -> None:
+    for answer in (client.get("/maintain"), client.post("/maintain")):
+        assert answer.json() == {
+            "ok": True, "enabled": False, "hour": None, "running": None, "last": None, "left": [],
+        }  # fmt: skip
+    del client.headers["Authorization"]
+    assert client.post("/maintain").status_code == 401
+
+
 class Application:
     """Says that a token belongs to an application."""
 
@@ -103,4 +112,6 @@ def test_an_application_is_refused(memories: FakeMemories) -> None:
         assert (refused.status_code, refused.json()["ok"]) == (403, False)
         assert client.post("/reindex", json={}).status_code == 403
         assert client.get("/image?target=a.png").status_code == 403
+        assert client.get("/maintain").status_code == 403
+        assert client.post("/maintain").status_code == 403
     assert memories.asked == []
