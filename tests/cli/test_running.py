@@ -62,6 +62,7 @@ class Place:
         return subprocess.Popen(
             [sys.executable, "-m", "second_brain", *arguments],
             env={**kept, **self.environment, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -243,3 +244,30 @@ def test_another_token_counts_at_once_and_ends_what_is_open(place: Place) -> Non
     assert place.health(place.token).json()["ok"]
     assert place.run("stats", "--profile", "work").exit_code == 0
     assert "paste\nthe new one" in place.run("token", "rotate").stdout
+
+
+def test_a_tool_that_runs_the_daemon_itself_goes_on_with_another_token(place: Place) -> None:
+    with ended(place.start("mcp", "--profile", "idle")) as tool:
+        assert _answer(tool, 1)["serverInfo"]
+        old = place.token
+        found = json.loads(place.run("token", "rotate", "--json", "--profile", "idle").stdout)
+        assert str(place.home / "idle") in {one["vault"] for one in found["daemons"]}
+        assert all(one["took"] for one in found["daemons"]), found
+        assert place.token != old
+        assert _answer(tool, 2)["serverInfo"]
+
+
+def _answer(tool: subprocess.Popen[str], id: int) -> Any:
+    about = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    request = {"jsonrpc": "2.0", "id": id, "method": "initialize", "params": about}
+    assert tool.stdin is not None
+    assert tool.stdout is not None
+    tool.stdin.write(json.dumps(request) + "\n")
+    tool.stdin.flush()
+    answer = json.loads(tool.stdout.readline())
+    assert answer["id"] == id
+    return answer["result"]

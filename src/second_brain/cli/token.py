@@ -79,7 +79,7 @@ def rotate(ctx: click.Context, settings: Settings, as_json_: bool) -> None:
 def _refusal(info: DaemonInfo, token: str) -> str | None:
     """Why a daemon does not take the token; None if it does."""
     try:
-        taken = bool(get_json(info, "/health", token).get("ok", True))
+        get_json(info, "/health", token)
     except SecondBrainError:
-        taken = False
-    return None if taken else "was started with a token of its own, or hangs: restart it."
+        return "was started with a token of its own, or hangs: restart it."
+    return None
