@@ -3,8 +3,9 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { get, post } from "../api";
 import { hashtags } from "../markdown";
-import { memoryAddress, openMemory } from "../route";
+import { memoryAddress, openMemory, route } from "../route";
 import { DRAFT } from "../session";
+import { sharedText } from "../share";
 import { readText, write } from "../storage";
 import type { Entry, Write } from "../types";
 import { useBusy } from "../ui/busy";
@@ -30,6 +31,7 @@ type Captured =
 export default function Remember() {
   const [title, setTitle] = useState("");
   const [text, setText] = useState(() => readText(DRAFT) ?? "");
+  const { text: shared } = route.value.params;
   const [known, setKnown] = useState<string | null>(null);
   const [stored, setStored] = useState<{ id: string; path: string } | null>(null);
   const busy = useBusy();
@@ -41,6 +43,12 @@ export default function Remember() {
     setKnown(null);
     write(DRAFT, value || null, true);
   };
+
+  useEffect(() => {
+    const arrived = sharedText();
+    // What was being written stays, below.
+    if (arrived) change(text ? `${arrived}\n\n${text}` : arrived);
+  }, [shared]);
 
   const save = (): Promise<void> =>
     busy.run(async () => {

@@ -11,6 +11,7 @@ import type { Health } from "../types";
 import { explained } from "../ui/toast";
 import { settings } from "../words/settings";
 import { shell } from "../words/shell";
+import { Anywhere } from "./settings/anywhere";
 import { Clients } from "./settings/clients";
 import { Data } from "./settings/data";
 import { Index, Problems, Vault } from "./settings/status";
@@ -54,6 +55,7 @@ export default function Settings() {
           <Index health={health} changed={() => setCount((n) => n + 1)} />
         </>
       )}
+      <Anywhere />
       <Clients />
       <Data />
       <Keyboard />
