@@ -167,6 +167,42 @@ def test_a_damaged_file_is_kept_aside_and_named(tmp_path: Path) -> None:
     again.close()
 
 
+def test_a_file_from_before_reviews_gets_their_tables_and_keeps_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    state = State.open(path)
+    write(state)
+    for table in ("reviews", "write_bundles"):
+        state._db.run(f"DROP TABLE {table}")
+    state._db.run("PRAGMA user_version = 3")
+    state.close()
+    again = State.open(path)
+    assert again.lost is None
+    assert len(again.history()) == 1
+    put = again.reviews.put(
+        newcomer="b", known="a", kind="value", suggestion="replace", reason="", found_by="rules",
+        score=90.0, at=1,
+    )  # fmt: skip
+    assert [row.n for row in again.reviews.open()] == [put]
+    again.change_id("a", "c")
+    assert again.reviews.open()[0].known == "c"
+    again.close()
+
+
+def test_writes_of_one_decision_are_found_by_any_of_them_and_forgotten_with_them(
+    tmp_path: Path,
+) -> None:
+    state = State.open(tmp_path / "state.db")
+    first, second, other = write(state), write(state), write(state)
+    state.reviews.bundle([first, second])
+    assert state.reviews.bundled_with(first) == state.reviews.bundled_with(second) == [
+        first, second,
+    ]  # fmt: skip
+    assert state.reviews.bundled_with(other) == [other]
+    state.prune_history(older_than=2**62, max_bytes=10**9)
+    assert state.reviews.bundled_with(second) == [second]
+    state.close()
+
+
 def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     state = State.open(path)

@@ -50,9 +50,9 @@ def status(brain: Brain, id: str) -> str | None:
     return brain.run(brain.memories.get(id)).status
 
 
-def waiting(brain: Brain) -> dict[str, str]:
+def waiting(brain: Brain) -> dict[tuple[str, str], str]:
     _, items = brain.run(brain.memories.reviews(200))
-    return {item.newcomer.id: item.found_by for item in items}
+    return {(item.newcomer.id, item.known.id): item.found_by for item in items}
 
 
 def test_a_new_memory_waits_to_be_judged_beside_the_nearest(brain: Brain) -> None:
@@ -111,7 +111,7 @@ def test_against_what_is_protected_the_newcomer_becomes_a_draft(
     compare(brain, model, new, old)
     assert brain.bytes(old_path) == before
     assert status(brain, new) == "draft"
-    assert waiting(brain)[new] == "small"
+    assert waiting(brain)[new, old] == "small"
 
 
 def test_a_note_of_the_users_is_only_put_before_him(
@@ -123,7 +123,7 @@ def test_a_note_of_the_users_is_only_put_before_him(
     server.script = [says("replace")]
     compare(brain, model, new, old)
     assert brain.files() == before
-    assert waiting(brain)[new] == "small"
+    assert waiting(brain)[new, old] == "small"
 
 
 def test_a_merged_text_counts_only_if_nothing_is_lost_or_invented(
@@ -159,7 +159,7 @@ def test_what_the_user_took_back_is_not_done_again_and_a_gone_memory_ends_the_jo
     compare(brain, model, new, old)
     brain.run(brain.memories.undo(brain.run(brain.memories.history(old))[0].n))
     _, items = brain.run(brain.memories.reviews(200))
-    item = next(item for item in items if item.newcomer.id == new)
+    item = next(item for item in items if (item.newcomer.id, item.known.id) == (new, old))
     brain.run(brain.memories.decide_review(item.n, "dismiss"))
     server.script = [says("replace")]
     compare(brain, model, new, old)

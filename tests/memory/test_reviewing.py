@@ -15,7 +15,7 @@ from second_brain.vault.note import parse_note
 def listed(brain: Brain) -> list[ReviewItem]:
     total, items = brain.run(brain.memories.reviews(200))
     assert total == len(items)
-    return items
+    return list(items)
 
 
 def of(brain: Brain, newcomer: str) -> ReviewItem | None:
@@ -247,3 +247,30 @@ def test_links_that_lead_nowhere_are_listed_with_the_memory_they_stand_in(brain:
     assert "Nowhere at all" not in [link.target for link in links]
     assert brain.run(brain.memories.loose_links(1))[1] == links[:1]
     assert id_
+
+
+def test_of_two_who_decide_at_once_one_decides(brain: Brain) -> None:
+    old_id, _, new_id, _, item = pair(
+        brain, "The oar of the Huard is 3 m long.", "The oar of the Huard is 4 m long."
+    )
+
+    async def one() -> str:
+        try:
+            await brain.memories.decide_review(item.n, "replace", caller=AGENT)
+        except ReviewNotFound:
+            return "too late"
+        return "done"
+
+    assert sorted(brain.together(one(), one())) == ["done", "too late"]
+    assert brain.daemon.state.counters([new_id])[new_id].contradiction_wins == 1
+    assert brain.daemon.state.counters([old_id])[old_id].contradiction_losses == 1
+
+
+def test_only_the_newest_are_read_and_the_number_tells_of_the_others(brain: Brain) -> None:
+    before, _ = brain.run(brain.memories.reviews(1))
+    for name in ("Alke", "Tölpel"):
+        pair(brain, f"The keel of the {name} is 2 m deep.", f"The keel of the {name} is 3 m deep.")
+    total, items = brain.run(brain.memories.reviews(1))
+    assert total >= before + 2
+    assert len(items) == 1
+    assert "Tölpel" in items[0].newcomer.content

@@ -18,7 +18,8 @@ from second_brain.memory.statements import Statement, Token, read, sentences
 
 ConflictKind = Literal["value", "denial", "contained"]
 
-_MOST_CHARACTERS = 20_000
+_MOST_CHARACTERS = 6_000
+"""Of either text: a new memory is compared with several before its client is answered."""
 _MOST_COMPARED = 8
 _MOST_TOKENS = 3
 """`12 March` becomes `19 April`: a value may be a few words in a row."""

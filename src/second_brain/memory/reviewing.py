@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 Decision = Literal["keep", "replace", "merge", "dismiss"]
 DECISIONS: tuple[Decision, ...] = ("keep", "replace", "merge", "dismiss")
 RULES, LIKENESS = "rules", "likeness"
+SETTLED = "settled"
+"""The decision on what was settled by editing one of the two."""
 _MOST_ASKED = 2
 """A model is asked about so many of the nearest memories for each new one."""
 
@@ -83,6 +85,7 @@ class Reviewing:
         self._state = state
         self._resolving = resolving
         self._clock_ms = clock_ms
+        self._deciding = asyncio.Lock()
         self.ask_later: Callable[[str, str], None] | None = None
         """Has a model judge a newcomer and a known memory when it can; blocking, soon done."""
 
@@ -147,11 +150,23 @@ class Reviewing:
         )
 
     async def items(self, n: int) -> tuple[int, list[ReviewItem]]:
-        """How many wait, and the newest of them."""
+        """How many wait, and the newest of them. What needs no decision any more is closed as far
+        as the texts are read for these; the number may still count some further down."""
 
         def read() -> tuple[int, list[ReviewItem]]:
-            items = [item for row in self._state.reviews.open() if (item := self._item(row))]
-            return len(items), items[:n]
+            waiting = self._waiting()
+            shown: list[ReviewItem] = []
+            closed = 0
+            for row, newcomer, known in waiting:
+                if len(shown) == n:
+                    break
+                one, other = self._shelf.memories([newcomer, known])
+                if _is_settled(row, one, other):
+                    self._state.reviews.decide(row.n, SETTLED, at=self._clock_ms())
+                    closed += 1
+                else:
+                    shown.append(_item(row, one, other))
+            return len(waiting) - closed, shown
 
         return await asyncio.to_thread(read)
 
@@ -161,17 +176,18 @@ class Reviewing:
         `winner` is the memory that replaces the other, or takes its text in; by default the
         newcomer replaces, and the known one takes in.
         """
-        row = await asyncio.to_thread(self._state.reviews.get, n)
-        if row is None or row.decision is not None:
-            raise ReviewNotFound(n)
         if decision not in DECISIONS:
             raise InvalidInput("decision", f"decision must be one of: {', '.join(DECISIONS)}")
-        if winner not in (None, row.newcomer, row.known):
-            raise InvalidInput("winner", "winner must be the id of one of the two memories")
         chosen: Decision = next(known for known in DECISIONS if known == decision)
-        return await self.carry_out(row, chosen, winner, caller)
+        async with self._deciding:  # Of two who decide at once, the second finds it decided.
+            row = await asyncio.to_thread(self._state.reviews.get, n)
+            if row is None or row.decision is not None:
+                raise ReviewNotFound(n)
+            if winner not in (None, row.newcomer, row.known):
+                raise InvalidInput("winner", "winner must be the id of one of the two memories")
+            return await self._carry_out(row, chosen, winner, caller)
 
-    async def carry_out(
+    async def _carry_out(
         self, row: ReviewRow, decision: Decision, winner: str | None, caller: Caller
     ) -> Decided:
         """Write a decision and close the pair."""
@@ -228,30 +244,44 @@ class Reviewing:
             first = first or (row, conflict)
         return first
 
-    def _item(self, row: ReviewRow) -> ReviewItem | None:
-        """The pair as it is now; None where there is nothing to decide any more."""
-        rows = self._engine.catalog.by_ids([row.newcomer, row.known])
-        pair = [rows.get(row.newcomer), rows.get(row.known)]
-        found = [one for one in pair if one is not None and one.is_memory]
-        if len(found) < 2 or any(one.memory_status == "deprecated" for one in found):
-            return None
-        newcomer, known = self._shelf.memories(found)
-        if row.found_by == RULES and conflict_of(newcomer.content, known.content) is None:
-            return None
-        if row.found_by == LIKENESS and DUPLICATE_TAG not in newcomer.tags:
-            return None
-        return ReviewItem(
-            n=row.n,
-            kind=row.kind,
-            suggestion=row.suggestion,
-            reason=row.reason,
-            found_by=row.found_by,
-            score=row.score,
-            at=row.at,
-            newcomer=newcomer,
-            known=known,
-            merged=row.merged,
-        )
+    def _waiting(self) -> list[tuple[ReviewRow, NoteRow, NoteRow]]:
+        """The open pairs of which both are there and hold."""
+        open_rows = self._state.reviews.open()
+        ids = {id for row in open_rows for id in (row.newcomer, row.known)}
+        rows = {
+            id: found
+            for id, found in self._engine.catalog.by_ids(ids).items()
+            if found.is_memory and found.memory_status != "deprecated"
+        }
+        return [
+            (row, rows[row.newcomer], rows[row.known])
+            for row in open_rows
+            if row.newcomer in rows and row.known in rows
+        ]
+
+
+def _is_settled(row: ReviewRow, newcomer: Memory, known: Memory) -> bool:
+    """Whether the proof holds no longer; a file that cannot be read just now settles nothing."""
+    if not newcomer.content or not known.content:
+        return False
+    if row.found_by == LIKENESS:
+        return DUPLICATE_TAG not in newcomer.tags
+    return row.found_by == RULES and conflict_of(newcomer.content, known.content) is None
+
+
+def _item(row: ReviewRow, newcomer: Memory, known: Memory) -> ReviewItem:
+    return ReviewItem(
+        n=row.n,
+        kind=row.kind,
+        suggestion=row.suggestion,
+        reason=row.reason,
+        found_by=row.found_by,
+        score=row.score,
+        at=row.at,
+        newcomer=newcomer,
+        known=known,
+        merged=row.merged,
+    )
 
 
 def _other(row: ReviewRow, id: str) -> str:
