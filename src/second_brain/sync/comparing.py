@@ -1,17 +1,59 @@
-"""What a scan says beside what the catalogue knows: changed, left out, lost. Pure."""
+"""What a scan says beside what the catalogue knows: changed, left out, lost.
+
+Pure, but for `look_into`, which scans.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from second_brain.index.rows import Stamp
 from second_brain.vault.files import FileStamp
 from second_brain.vault.rules import SyncRule, conflict_copy, numbered_copy
-from second_brain.vault.scan import Scan
+from second_brain.vault.scan import Scan, scan
 
 _SLICE_BYTES = 256 * 1024
 """Enough passages for a commit that need not wait for company, little enough to be embedded in
 some seconds."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """Files that are in some folders, and what is known of them; paths left out now, and lost."""
+
+    there: dict[str, FileStamp] = field(default_factory=dict)
+    known: dict[str, Stamp] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+def look_into(
+    folders: Iterable[str], root: Path, rule: SyncRule, stamps: Mapping[str, Stamp]
+) -> Seen:
+    """Scan these folders of the vault; `stamps` is all that the catalogue knows. Blocking."""
+    seen = Seen()
+    for folder in folders:
+        found = scan(root, rule.path_reason, folder_reason=rule.folder_reason, under=folder)
+        here = {path: stamp for path, stamp in stamps.items() if path.startswith(f"{folder}/")}
+        seen.known |= here
+        seen.there |= {file.path: file.stamp for file in found.found}
+        left_out, lost = sort_missing(
+            (path for path in here if path not in seen.there), found, rule
+        )
+        seen.left_out += left_out
+        seen.lost += lost
+    return seen
+
+
+def outermost(folders: Iterable[str]) -> list[str]:
+    """The folders that lie in none of the others."""
+    found: list[str] = []
+    for folder in sorted(folders, key=lambda folder: folder.split("/")):
+        if not found or not f"{folder}/".startswith(f"{found[-1]}/"):
+            found.append(folder)
+    return found
 
 
 def changed_paths(

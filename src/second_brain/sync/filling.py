@@ -41,6 +41,11 @@ class Filling:
         await asyncio.to_thread(self._catalog.set_meta, _ENDED, None)
         self._compared = True
 
+    async def drop_index(self) -> None:
+        """Begin with an empty index, which the next scan fills. Raises IndexUnavailable."""
+        await self._index.reset()
+        await asyncio.to_thread(self._catalog.forget_index)
+
     def ended(self) -> None:
         """Everything was committed and closed: the next start need not doubt it.
 

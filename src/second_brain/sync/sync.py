@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from second_brain.errors import IndexUnavailable, SecondBrainError, VaultOffline
-from second_brain.index.rows import NoteRow, Stamp
-from second_brain.sync.comparing import changed_paths, in_order, sort_missing
+from second_brain.index.rows import NoteRow
+from second_brain.sync.comparing import (
+    changed_paths,
+    in_order,
+    look_into,
+    outermost,
+    sort_missing,
+)
 from second_brain.sync.engine import SLICE, Engine
 from second_brain.sync.filling import Filling
 from second_brain.sync.holding import Holding
 from second_brain.sync.intake import Intake
-from second_brain.vault.files import FileStamp
+from second_brain.sync.watching import Watching
 from second_brain.vault.rules import SyncRule
 from second_brain.vault.scan import scan
 from second_brain.vault.settle import Due
-from second_brain.vault.watch import Watcher
 
 log = logging.getLogger(__name__)
 
@@ -70,9 +74,8 @@ class Sync:
         self._wall = wall
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._watcher = Watcher(root, self._wake_from_thread)
-        self._tending = threading.Lock()
-        self._watched = self._root_lost = self._stopped = False
+        self._watching = Watching(root, self._wake_from_thread)
+        self._watcher = self._watching.watcher
         self._task: asyncio.Task[None] | None = None
         self._stash = Due()
         self._rescan_at = 0.0
@@ -98,7 +101,7 @@ class Sync:
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        await asyncio.to_thread(self._stop_watching)
+        await asyncio.to_thread(self._watching.stop)
 
     async def settled(self) -> None:
         """Wait until nothing that was reported so far is left to take in."""
@@ -107,8 +110,7 @@ class Sync:
     def index_damaged(self) -> None:
         """The index cannot be read: it will be dropped and filled again."""
         self._damaged = True
-        self._idle.clear()
-        self._wake.set()
+        self._stir()
 
     def rebuild(self) -> None:
         """Drop the index and fill a new one from the vault; `rebuilding` until it is full.
@@ -128,20 +130,17 @@ class Sync:
     def rescan_soon(self) -> None:
         """Compare everything with the vault now."""
         self._rescan_at = self._clock()
-        self._idle.clear()
-        self._wake.set()
+        self._stir()
 
     def report(self, due: Due) -> None:
         """Look at these paths as if the watcher had told of them."""
-        _merge(self._stash, due)
-        self._idle.clear()
-        self._wake.set()
+        self._stash.add(due)
+        self._stir()
 
     def wake(self) -> None:
         """Something that was waited for, such as the model, is there."""
         self.filling.try_again()
-        self._idle.clear()
-        self._wake.set()
+        self._stir()
 
     @property
     def held(self) -> frozenset[str]:
@@ -234,31 +233,14 @@ class Sync:
 
     async def _compare_folders(self, folders: Iterable[str]) -> list[str]:
         """Take in what changed in some folders; the notes that are lost."""
-        rule = self.engine.rule
-
-        def look() -> tuple[dict[str, FileStamp], dict[str, Stamp], list[str], list[str]]:
-            stamps = self.engine.catalog.stamps()
-            there: dict[str, FileStamp] = {}
-            known: dict[str, Stamp] = {}
-            excluded: list[str] = []
-            lost: list[str] = []
-            for folder in folders:
-                found = scan(
-                    self.root, rule.path_reason, folder_reason=rule.folder_reason, under=folder
-                )
-                here = {path: s for path, s in stamps.items() if path.startswith(f"{folder}/")}
-                known |= here
-                there |= {file.path: file.stamp for file in found.found}
-                out, gone = sort_missing((path for path in here if path not in there), found, rule)
-                excluded += out
-                lost += gone
-            return there, known, excluded, lost
-
-        there, known, excluded, lost = await asyncio.to_thread(look)
-        for part in in_order(set(changed_paths(there, known)), there, SLICE):
+        stamps = await asyncio.to_thread(self.engine.catalog.stamps)
+        seen = await asyncio.to_thread(
+            look_into, outermost(folders), self.root, self.engine.rule, stamps
+        )
+        for part in in_order(set(changed_paths(seen.there, seen.known)), seen.there, SLICE):
             await self._take_in_found(part)
-        await self.engine.drop(excluded, left_out=True)
-        return lost
+        await self.engine.drop(seen.left_out, left_out=True)
+        return seen.lost
 
     async def _take_in_found(self, paths: Sequence[str]) -> None:
         """Take in what a scan found; it may have overtaken the events of a move."""
@@ -293,7 +275,7 @@ class Sync:
                 due.rescan = True
             finally:
                 due.moved, due.changed = [], set()
-                _merge(self._stash, due)
+                self._stash.add(due)
 
     def _set_progress(self, done: int, total: int) -> None:
         self.progress = (done, total)
@@ -315,7 +297,7 @@ class Sync:
         lost = {*due.deleted, *moved.values()}
         lost |= await self._intake.reported(paths, moved)
         if due.subtrees:
-            lost |= set(await self._compare_folders(_outermost(due.subtrees)))
+            lost |= set(await self._compare_folders(due.subtrees))
         # Only now: what is gone from one folder may have turned up in another, and what was held
         # back may be there again.
         if lost or self.held:
@@ -326,9 +308,9 @@ class Sync:
     def _wake_from_thread(self) -> None:
         loop = self._loop
         if loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(self._reported)
+            loop.call_soon_threadsafe(self._stir)
 
-    def _reported(self) -> None:
+    def _stir(self) -> None:
         self._idle.clear()
         self._wake.set()
 
@@ -336,7 +318,7 @@ class Sync:
         skew = self._wall() - self._clock()
         while True:
             try:
-                if self._watch and await asyncio.to_thread(self._root_has_gone):
+                if self._watch and await asyncio.to_thread(self._watching.tend):
                     self.rescan_soon()
                 if abs(self._wall() - self._clock() - skew) > _CLOCK_JUMP:
                     skew = self._wall() - self._clock()
@@ -370,12 +352,12 @@ class Sync:
             await self.scan()
             self.rebuilding = self.rebuilding and self._damaged
         due, self._stash = self._stash, Due()
-        _merge(due, self._watcher.poll())
+        due.add(self._watcher.poll())
         due.changed |= self._intake.postponed()
         if due:
             await self._handle(due)
         while await self.filling.embed_missing():
-            if self._busy():
+            if self._damaged or self._waiting() <= 0:
                 break
 
     async def _mend(self) -> None:
@@ -384,11 +366,10 @@ class Sync:
         why = "as was asked" if self.rebuilding else self.engine.index.last_error
         log.warning("The index is rebuilt from the vault: %s", why)
         try:
-            await self.engine.index.reset()
+            await self.filling.drop_index()
         except IndexUnavailable:
             self._damaged = True
             raise
-        await asyncio.to_thread(self.engine.catalog.forget_index)
         self._rescan_at = self._clock()
 
     async def _fill_again(self) -> None:
@@ -398,34 +379,6 @@ class Sync:
         await self.engine.begin_anew()
         self.rebuilding, self._checked, self._renewals = True, False, renewals
         self._rescan_at = self._clock()
-
-    def _root_has_gone(self) -> bool:
-        """Tend the watcher; whether the root is not there any more, for the first time.
-
-        It must be started again after its observer died or another folder took the root's place.
-        """
-        with self._tending:
-            if self._stopped or (self._watcher.alive and not self._watcher.root_replaced()):
-                return False
-            try:
-                # Restarting asks for a scan; at first there will be one anyway.
-                (self._watcher.restart if self._watched else self._watcher.start)()
-            except VaultOffline as error:
-                seen, self._root_lost = self._root_lost, True
-                if not seen:
-                    log.warning("%s", error)
-                return not seen
-            self._watched, self._root_lost = True, False
-            return False
-
-    def _stop_watching(self) -> None:
-        with self._tending:
-            self._stopped = True
-            self._watcher.stop()
-
-    def _busy(self) -> bool:
-        """Whether something is waiting to be taken in now."""
-        return self._damaged or self._waiting() <= 0
 
     def _waiting(self) -> float:
         """Seconds until there is something to do."""
@@ -445,20 +398,3 @@ class Sync:
         except TimeoutError:
             pass
         self._wake.clear()
-
-
-def _merge(into: Due, due: Due) -> None:
-    into.moved += due.moved
-    into.changed |= due.changed
-    into.deleted |= due.deleted
-    into.subtrees |= due.subtrees
-    into.rescan |= due.rescan
-
-
-def _outermost(folders: Iterable[str]) -> list[str]:
-    """The folders that lie in none of the others."""
-    found: list[str] = []
-    for folder in sorted(folders, key=lambda folder: folder.split("/")):
-        if not found or not f"{folder}/".startswith(f"{found[-1]}/"):
-            found.append(folder)
-    return found

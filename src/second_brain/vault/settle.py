@@ -31,6 +31,14 @@ class Due:
     def __bool__(self) -> bool:
         return bool(self.moved or self.changed or self.deleted or self.subtrees or self.rescan)
 
+    def add(self, other: Due) -> None:
+        """What has come to rest after this."""
+        self.moved += other.moved
+        self.changed |= other.changed
+        self.deleted |= other.deleted
+        self.subtrees |= other.subtrees
+        self.rescan |= other.rescan
+
 
 @dataclass(slots=True)
 class _Pending:
