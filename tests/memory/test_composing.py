@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live import Brain, eventually
+from live import AT_ONCE, Brain
 
+from second_brain.clock import clock_ms
 from second_brain.memory.composing import Part, inert
 from second_brain.memory.digestible import ROLLED_UP_KEY
+from second_brain.memory.links_follow import DELAY_SECONDS, LinksFollow
 from second_brain.memory.model import Caller
+from second_brain.memory.scribe import Scribe
 
 MODEL = Caller("small", "digest")
 
@@ -51,11 +54,14 @@ def test_the_marks_follow_a_note_that_moves(brain: Brain) -> None:
     brain.path("Old name.md").rename(brain.path("New name.md"))
     brain.scan()
 
-    def follows() -> bool:
-        brain.run(brain.memories.tending.round())
-        return b'"[[New name]]"' in brain.bytes(path)
-
-    eventually(follows, within=60)
+    now = [0.0]
+    daemon = brain.daemon
+    scribe = Scribe(daemon.files, daemon.state, daemon.engine, clock_ms=clock_ms, settling=AT_ONCE)
+    follow = LinksFollow(daemon.engine, scribe, daemon.state, clock=lambda: now[0])
+    brain.run(follow.step())
+    now[0] += DELAY_SECONDS + 1
+    brain.run(follow.step())
+    assert b'"[[New name]]"' in brain.bytes(path)
     assert source in brain.daemon.catalog.edges.linked_by(ROLLED_UP_KEY)
 
 
