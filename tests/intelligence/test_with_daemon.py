@@ -284,6 +284,36 @@ class TestChat:
         assert not daemon.crashes()
 
 
+class TestTwoMemories:
+    def test_what_replaces_another_does_so_in_the_background_and_can_be_undone(
+        self, daemon: DaemonProcess, server: ScriptedServer
+    ) -> None:
+        def answer(request: dict[str, Any]) -> str:
+            texts = labels(request)
+            both = all("sextant" in texts.get(label, "") for label in ("M1", "M2"))
+            relation = "replace" if both else "keep"
+            return json.dumps({"relation": relation, "winner": "M2", "merged": "", "reason": "So."})
+
+        server.always = Reply(answer)
+        old = daemon.post("/capture", content="Yann keeps the sextant at his house.")["id"]
+        new = daemon.post("/capture", content="Odile keeps the sextant in her office.")["id"]
+
+        def status(id: str) -> str | None:
+            found: str | None = daemon.get("/get", id=id)["status"]
+            return found
+
+        eventually(lambda: status(old) == "deprecated", within=90)
+        eventually(lambda: "compare" not in daemon.health()["llm"]["waiting"], within=90)
+        assert status(new) is None
+        links = daemon.get("/connections", id=new, type="supersedes")["connections"]
+        assert [link["id"] for link in links] == [old]
+        write = daemon.get("/history", id=old)["writes"][0]
+        assert (write["client"], write["tool"]) == ("small", "compare")
+        daemon.post("/undo", n=write["n"])
+        assert status(old) is None
+        assert daemon.get("/connections", id=new, type="supersedes")["connections"] == []
+
+
 class TestInsight:
     def test_it_is_cited(self, daemon: DaemonProcess, server: ScriptedServer) -> None:
         def answer(request: dict[str, Any]) -> str:
