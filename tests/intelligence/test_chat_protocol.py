@@ -99,6 +99,48 @@ class TestJson:
             ask(server, SHAPED)
 
 
+class TestDialects:
+    def test_a_server_is_asked_as_it_wants_to_be_and_only_taught_once(
+        self, server: ScriptedServer
+    ) -> None:
+        server.script = [
+            Reply(status=400, error="Unsupported parameter: 'max_tokens' is not supported."),
+            Reply(status=400, error="Unsupported value: 'temperature' does not support 0.2."),
+            Reply(status=400, error="Invalid schema for response_format"),
+            Reply('{"kind": "semantic"}'),
+            Reply("Blue."),
+        ]
+
+        async def run() -> None:
+            client = ChatServer(f"{server.url}/chat/completions/", "small", seconds=20)
+            assert (await client.ask(SHAPED)).value == {"kind": "semantic"}
+            pieces: list[str] = []
+            await collect(client.stream(PLAIN), pieces)
+            assert "".join(pieces) == "Blue."
+            await client.close()
+
+        asyncio.run(run())
+        assert len(server.asked) == 5
+        assert {request["path"] for request in server.asked} == {"/v1/chat/completions"}
+        for request in server.asked[3:]:
+            assert "max_tokens" not in request
+            assert request["max_completion_tokens"] == 1024
+            assert "temperature" not in request
+            assert "response_format" not in request
+
+    def test_what_it_goes_on_refusing_is_refused(self, server: ScriptedServer) -> None:
+        server.always = Reply(status=400, error="max_tokens temperature max_completion_tokens")
+        with pytest.raises(ModelRefused):
+            ask(server, SHAPED)
+        assert len(server.asked) == 4
+
+    def test_a_wrong_key_says_nothing_of_the_dialect(self, server: ScriptedServer) -> None:
+        server.always = Reply(status=401, error="wrong key, and temperature")
+        with pytest.raises(ModelRefused):
+            ask(server, SHAPED)
+        assert len(server.asked) == 1
+
+
 class TestRefusals:
     @pytest.mark.parametrize("status", [401, 403, 404, 400])
     def test_a_wrong_setting_is_said(self, server: ScriptedServer, status: int) -> None:

@@ -10,7 +10,8 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -27,13 +28,41 @@ from second_brain.intelligence.provider import (
 if TYPE_CHECKING:
     import httpx2
 
+_PATH = "/chat/completions"
+_TEMPERATURE = 0.2
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_BYTES = 4_000_000
 _MOST_ERROR = 200
 _WAITED_AT_MOST = 120.0
 # Pieces may come as slowly as one a time-out; the whole answer in this many.
 _STREAM_TIMEOUTS = 5
+_OF_THE_FORM = frozenset({400, 422})
 _TEMPORARY = frozenset({408, 409, 425, 429})
+
+
+@dataclass(slots=True)
+class _Dialect:
+    """What this server understands of the protocol, learnt from what it refuses."""
+
+    schemas: bool = True
+    temperature: bool = True
+    limit: str = "max_tokens"
+
+    def learnt(self, refusal: ModelRefused, *, shaped: bool) -> bool:
+        """Whether there is another way to put the same request. `shaped`: it asked for JSON."""
+        if refusal.status not in _OF_THE_FORM:
+            return False
+        said = str(refusal)
+        if self.limit in said and self.limit == "max_tokens":
+            self.limit = "max_completion_tokens"
+        elif self.temperature and "temperature" in said:
+            self.temperature = False
+        elif shaped and self.schemas:
+            # Not every server knows the parameter; the schema is in the words as well.
+            self.schemas = False
+        else:
+            return False
+        return True
 
 
 class ChatServer:
@@ -48,13 +77,13 @@ class ChatServer:
         seconds: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._url = f"{url.rstrip('/')}/chat/completions"
+        self._url = url.rstrip("/").removesuffix(_PATH) + _PATH
         self._model = model
         self._key = key
         self._seconds = seconds
         self._clock = clock
         self._client: httpx2.AsyncClient | None = None
-        self._knows_schemas = True
+        self._dialect = _Dialect()
 
     @property
     def name(self) -> str:
@@ -77,7 +106,7 @@ class ChatServer:
 
     async def stream(self, question: Question) -> AsyncGenerator[str, None]:
         deadline = self._clock() + _STREAM_TIMEOUTS * self._seconds
-        async with self._sent(self._body(question, stream=True)) as response:
+        async with self._sent(question, stream=True) as response:
             if "event-stream" not in response.headers.get("content-type", ""):
                 # Some servers know no streams and answer whole.
                 yield _text_of(_parsed(await self._read(response)))
@@ -99,33 +128,24 @@ class ChatServer:
         raise ModelUnreachable("The model's answer broke off in the middle.")
 
     async def _ask(self, question: Question) -> Answer:
-        try:
-            data = await self._whole(self._body(question, stream=False))
-        except ModelRefused:
-            if question.schema is None or not self._knows_schemas:
-                raise
-            # Not every server knows the parameter; the schema is in the words as well.
-            self._knows_schemas = False
-            data = await self._whole(self._body(question, stream=False))
+        async with self._sent(question, stream=False) as response:
+            data = _parsed(await self._read(response))
         text = _text_of(data)
         value = None if question.schema is None else read_json(text, question.schema)
         return Answer(text, value, _tokens_of(data) or estimate(question, text))
-
-    async def _whole(self, body: Mapping[str, object]) -> Mapping[str, Any]:
-        async with self._sent(body) as response:
-            return _parsed(await self._read(response))
 
     def _body(self, question: Question, *, stream: bool) -> dict[str, object]:
         orders = question.instructions
         body: dict[str, object] = {
             "model": self._model,
-            "max_tokens": question.max_tokens,
-            "temperature": 0.2,
+            self._dialect.limit: question.max_tokens,
             "stream": stream,
         }
+        if self._dialect.temperature:
+            body["temperature"] = _TEMPERATURE
         if question.schema is not None:
             orders += "\n\nThe schema of the JSON:\n" + json.dumps(question.schema)
-            if self._knows_schemas:
+            if self._dialect.schemas:
                 name = question.prompt.replace(".", "_")
                 schema = {"name": name, "schema": question.schema, "strict": True}
                 body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -136,8 +156,23 @@ class ChatServer:
         return body
 
     @asynccontextmanager
-    async def _sent(self, body: Mapping[str, object]) -> AsyncIterator[httpx2.Response]:
-        """The response to a request that the server accepted."""
+    async def _sent(self, question: Question, *, stream: bool) -> AsyncIterator[httpx2.Response]:
+        """The response to a question that the server accepted, put in its dialect."""
+        while True:
+            async with AsyncExitStack() as opened:
+                try:
+                    response = await opened.enter_async_context(
+                        self._accepted(self._body(question, stream=stream))
+                    )
+                except ModelRefused as error:
+                    if not self._dialect.learnt(error, shaped=question.schema is not None):
+                        raise
+                else:
+                    yield response
+                    return
+
+    @asynccontextmanager
+    async def _accepted(self, body: Mapping[str, object]) -> AsyncIterator[httpx2.Response]:
         import httpx2  # noqa: PLC0415 - a daemon without a model never needs it
 
         if self._client is None:
@@ -190,7 +225,8 @@ def _refusal(response: httpx2.Response, body: bytes) -> ModelFailed:
         text = f"The model's server answers {status}{said}"
         return ModelUnreachable(text, after=_pause(response.headers.get("retry-after")))
     hint = "Check llm.api_key." if status in (401, 403) else "Check llm.url and llm.model."
-    return ModelRefused(f"The model's server refuses the request ({status}{said}). {hint}")
+    text = f"The model's server refuses the request ({status}{said}). {hint}"
+    return ModelRefused(text, status=status)
 
 
 def _said(body: bytes) -> str:

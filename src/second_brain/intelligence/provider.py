@@ -55,7 +55,14 @@ class ModelUnreachable(ModelFailed):
 
 
 class ModelRefused(ModelFailed):
-    """The server refuses the request itself (key, name of the model): the settings are wrong."""
+    """The server refuses the request itself (key, name of the model): the settings are wrong.
+
+    `status` is the code that it answered with.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class ModelConfused(ModelFailed):
