@@ -43,7 +43,11 @@ def vault(home: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_dir: Path, home: Path
+) -> None:
+    # Every home has the prepared model.
+    monkeypatch.setenv("SECOND_BRAIN_MODEL_DIR", str(model_dir))
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
@@ -171,8 +175,8 @@ def test_a_tool_finds_both_vaults_and_loses_one(brain, home: Path, vault: Path) 
     assert made.exit_code == 0, made.output
     file = home / ".codex/config.toml"
     servers = tomllib.loads(file.read_text())["mcp_servers"]
-    assert servers["second-brain"]["args"] == ["mcp", "--vault", str(vault)]
-    assert servers["second-brain-work"]["args"] == ["mcp", *flags]
+    assert servers["second-brain"]["args"][:3] == ["mcp", "--vault", str(vault)]
+    assert servers["second-brain-work"]["args"][:3] == ["mcp", *flags]
     guide = (home / ".codex/AGENTS.md").read_text()
     assert brain("connect", "codex", "--remove", *flags).exit_code == 0
     assert set(tomllib.loads(file.read_text())["mcp_servers"]) == {"second-brain"}
@@ -180,6 +184,22 @@ def test_a_tool_finds_both_vaults_and_loses_one(brain, home: Path, vault: Path) 
     # As the README takes leave of everything.
     assert brain("connect", "codex", "--remove").exit_code == 0
     assert [each.name for each in (home / ".codex").iterdir()] == []
+
+
+def test_the_model_is_offered_where_it_is_not_ready(
+    brain, home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready = json.loads(brain("init", "--vault", str(vault), "--model", "--json").stdout)
+    assert ready["steps"][-1]["about"] == "Model"
+    assert ready["steps"][-1]["state"] == "unchanged"
+    assert not any("model prepare" in line for line in ready["next"])
+    monkeypatch.setenv("SECOND_BRAIN_MODEL_DIR", str(home / "none"))
+    declined = json.loads(brain("init", "--no-model", "--json").stdout)
+    assert any("brain model prepare" in line for line in declined["next"])
+    monkeypatch.setenv("SECOND_BRAIN_MODEL", str(home / "no-model"))
+    insisted = brain("init", "--model")
+    assert insisted.exit_code == 1
+    assert "not done" in insisted.output
 
 
 def test_a_port_is_one_that_nobody_has(home: Path, vault: Path) -> None:
@@ -206,7 +226,7 @@ def test_tools_that_are_installed_are_connected(brain, home: Path, vault: Path) 
     assert {"codex", "cursor"} <= set(steps)
     assert steps["cursor"] == "done"
     entry = json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["second-brain"]
-    assert entry["args"] == ["mcp", "--vault", str(vault)]
+    assert entry["args"][:3] == ["mcp", "--vault", str(vault)]
     # Without --yes and without a terminal nothing is done that was not asked for.
     (home / ".gemini").mkdir()
     brain("init")

@@ -31,6 +31,7 @@ from second_brain.errors import SettingsError
               help="Port of its daemon; by default 8787, or the next that is free.")  # fmt: skip
 @click.option("--data-dir", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder for index, token and history; by default the platform's.")  # fmt: skip
+@click.option("--model/--no-model", default=None, help="Prepare the embedding model, or not.")
 @click.option("--service/--no-service", default=None,
               help="Have the daemon started now and at every login, or not.")  # fmt: skip
 @click.option("--client", "clients", multiple=True, type=click.Choice(CLIENTS),
@@ -47,13 +48,15 @@ def init(
     vault: Path | None,
     port: int | None,
     data_dir: Path | None,
+    model: bool | None,
     service: bool | None,
     clients: tuple[str, ...],
     no_clients: bool,
     yes: bool,
     as_json_: bool,
 ) -> None:
-    """Set up a vault: write its configuration, make the token, offer the service and the tools.
+    """Set up a vault: write its configuration, make the token, offer the model, the service and
+    the tools.
 
     Without --vault, offers the vaults that Obsidian knows. Run it again whenever you like: what is
     done already stays as it is. With --profile NAME, sets up a further vault beside the first.
@@ -72,6 +75,9 @@ def init(
         values["data_dir"] = str(before.data_dir)
     setup = SetUp(now, file, root, show=None if as_json_ else _print_step)
     setup.write(values)
+    question = "Prepare the embedding model, for search by meaning? It takes a minute, once."
+    if talk.offer(model, question, not setup.has_model()):
+        setup.prepare(insisted=model is True)
     if talk.offer(service, "Start the daemon now and at every login?", setup.can_serve()):
         setup.serve(insisted=service is True)
     for name in _tools(talk, clients, no_clients):

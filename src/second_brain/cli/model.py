@@ -30,16 +30,20 @@ def model() -> None:
 def prepare(settings: Settings, name: str | None) -> None:
     """Make the model NAME ready, by default the one that is set; does nothing if it is.
 
-    The first time takes about a minute. The daemon does the same by itself, in the background.
+    The first time takes about a minute. Until then recall goes by keywords.
     """
+    click.echo(prepared(name or settings.embedding.model, settings.model_dir))
+
+
+def prepared(name: str, folder: Path) -> str:
+    """Make a model ready, with its progress on standard error; a sentence that says so."""
     from second_brain.index.embedding import prepare_model
 
-    wanted = name or settings.embedding.model
     with _shown_progress() as progress:
-        ready = prepare_model(wanted, settings.model_dir, progress)
+        ready = prepare_model(name, folder, progress)
     if ready.note:
         click.echo(ready.note, err=True)
-    click.echo(f"The model {ready.name} is ready in {settings.model_dir}.")
+    return f"The model {ready.name} is ready in {folder}."
 
 
 @contextmanager

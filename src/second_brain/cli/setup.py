@@ -144,6 +144,26 @@ class SetUp:
         where = f"in {token.file}" if token.file else "the one that you set"
         self._did("Token", "unchanged" if had else "done", where if had else f"made, {where}")
 
+    def has_model(self) -> bool:
+        """Whether the embedding model is ready, as far as can be told without loading it."""
+        from second_brain.index.embedding import available_models
+
+        settings = self.settings
+        known = available_models(settings.model_dir)
+        return any(one.name == settings.embedding.model and one.prepared for one in known)
+
+    def prepare(self, *, insisted: bool) -> None:
+        """Make the embedding model ready."""
+        from second_brain.cli.model import prepared
+
+        had, settings = self.has_model(), self.settings
+        try:
+            said = prepared(settings.embedding.model, settings.model_dir)
+        except SecondBrainError as error:
+            self._failed("Model", str(error), insisted)
+        else:
+            self._did("Model", "unchanged" if had else "done", said)
+
     def can_serve(self) -> bool:
         """Whether the service is worth offering: there is a manager, and nobody serves yet."""
         from second_brain.integrations.service.manager import system_manager
@@ -215,13 +235,15 @@ class SetUp:
         """What the user does now."""
         settings, flags = self.settings, self._flags()
         found = []
+        if not self.has_model():
+            found.append(f"brain{flags} model prepare   for search by meaning; a minute, once")
         if running_daemon(vault_folder(settings), patience=0) is None:
-            found.append(f"brain{flags} serve" + "   serve the vault until Ctrl-C")
+            found.append(f"brain{flags} serve   until Ctrl-C; `brain service install` for good")
         if settings.sync.mode == "tagged":
             found.append(f"Tag a note #{settings.sync.tags[0]}, and every agent can recall it.")
         if not any(step.about in CLIENTS and step.state != "failed" for step in self.steps):
             found.append(f"brain{flags} connect claude-code   or codex, gemini, cursor, …")
-        found.append(f"brain{flags} status   how it is; the first start prepares the model, once")
+        found.append(f"brain{flags} status   how it is, at any time")
         return found
 
     def _flags(self) -> str:
