@@ -44,6 +44,7 @@ _SECTIONS = {
         "log": ("log:log", "Who wrote what into the vault, and when."),
         "show": ("show:show", "A note as it is, or as it was."),
         "undo": ("undo:undo", "Take a write back."),
+        "review": ("review:review", "Decide what may not both hold."),
     },
     "What tools connect with": {
         "mcp": ("mcp:mcp", "Speak MCP on standard input and output."),
