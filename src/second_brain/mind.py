@@ -50,6 +50,7 @@ class Mind:
         self._tidy = tidy
         self._now = now
         self._clock_ms = clock_ms
+        self._context_tokens = settings.llm.context_tokens
         self._server: ChatServer | None = None
         self._desk = self._model(settings)
         self.intelligence = Intelligence(
@@ -58,6 +59,7 @@ class Mind:
             digests=self._digests,
             jobs=state.model_jobs,
             clock_ms=clock_ms,
+            context_tokens=settings.llm.context_tokens,
         )
         self._worker = self._waiting_room(self._desk) if self._desk is not None else None
         self.maintenance = Maintenance(
@@ -111,20 +113,24 @@ class Mind:
 
     def _digests(self) -> Digests:
         from second_brain.intelligence.digests import Digests  # noqa: PLC0415
+        from second_brain.intelligence.sources import room  # noqa: PLC0415
 
-        memories = self._memories
-        return Digests(memories.digestible, memories.composing, self._desk, now=self._now)
+        memories, chars = self._memories, room(self._context_tokens)
+        return Digests(
+            memories.digestible, memories.composing, self._desk, now=self._now, chars=chars
+        )
 
     def _steps(self) -> Sequence[Step]:
         from second_brain.intelligence.patterns import Patterns  # noqa: PLC0415
         from second_brain.intelligence.relating import Relating  # noqa: PLC0415
+        from second_brain.intelligence.sources import room  # noqa: PLC0415
         from second_brain.intelligence.steps import Steps  # noqa: PLC0415
 
         memories, desk = self._memories, self._desk
         return Steps(
             memories,
             self.intelligence,
-            Patterns(memories, memories.composing, desk),
+            Patterns(memories, memories.composing, desk, chars=room(self._context_tokens)),
             Relating(memories, memories.link_pass.untyped, desk, self._state) if desk else None,
             optimize=Step("index", self._optimize),
             tidy=self._tidy,

@@ -124,7 +124,7 @@ class TestDialects:
         assert {request["path"] for request in server.asked} == {"/v1/chat/completions"}
         for request in server.asked[3:]:
             assert "max_tokens" not in request
-            assert request["max_completion_tokens"] == 1024
+            assert request["max_completion_tokens"] == 2048
             assert "temperature" not in request
             assert "response_format" not in request
 

@@ -41,6 +41,15 @@ class LlmSettings:
             "Longest wait for one answer.", env="LLM_TIMEOUT_SECONDS", minimum=1, maximum=3600
         ),
     )
+    context_tokens: int = field(
+        default=8192,
+        metadata=about(
+            "How much the model reads at once; with Ollama, its `OLLAMA_CONTEXT_LENGTH`.",
+            env="LLM_CONTEXT_TOKENS",
+            minimum=3000,
+            maximum=2_000_000,
+        ),
+    )
     calls_per_day: int = field(
         default=500,
         metadata=about(

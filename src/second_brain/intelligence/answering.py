@@ -11,7 +11,7 @@ from second_brain.intelligence.citations import CitationFilter, Cited, checked
 from second_brain.intelligence.extract import quotes
 from second_brain.intelligence.prompts import Block, as_data, instructions
 from second_brain.intelligence.provider import Model, ModelFailed, Question
-from second_brain.intelligence.sources import Source, Sources, of_hits
+from second_brain.intelligence.sources import MOST_CHARS, Source, Sources, of_hits
 from second_brain.memory.api import Memories
 from second_brain.memory.model import RecallHit, RecallQuery
 
@@ -36,11 +36,12 @@ class Insight:
 
 
 class Answering:
-    """`model` is None where none is set up."""
+    """`model` is None where none is set up; `chars` is the room for memories in one question."""
 
-    def __init__(self, memories: Memories, model: Model | None) -> None:
+    def __init__(self, memories: Memories, model: Model | None, *, chars: int = MOST_CHARS) -> None:
         self._memories = memories
         self._model = model
+        self._chars = min(chars, _CONTEXT_CHARS)
 
     async def chat(self, query: str, given: str = "") -> AsyncGenerator[str, None]:
         """An answer piece by piece. `given` is text that the client wants considered, too.
@@ -74,7 +75,7 @@ class Answering:
 
     async def insight(self, query: str, hits: Sequence[RecallHit]) -> Insight:
         """What the hits of a recall tell together."""
-        return await self.insight_from(query, of_hits(hits, max_chars=_CONTEXT_CHARS))
+        return await self.insight_from(query, of_hits(hits, max_chars=self._chars))
 
     async def insight_from(self, query: str, sources: Sources, said: str | None = None) -> Insight:
         """The same of sources; `said` is what some model answered to `insight_question`."""
@@ -99,9 +100,9 @@ class Answering:
         recalled = await self._memories.recall(
             RecallQuery(query=query[:_QUERY_CHARS], top_k=_HITS, max_chars=_CONTEXT_CHARS)
         )
-        found = [*of_hits(recalled.hits, max_chars=_CONTEXT_CHARS)]
+        found = [*of_hits(recalled.hits, max_chars=self._chars)]
         if given.strip():
-            text = given.strip()[:_GIVEN_CHARS]
+            text = given.strip()[: min(_GIVEN_CHARS, self._chars // 2)]
             found.append(Source(f"M{len(found) + 1}", _GIVEN, "Sent by the client", "", text))
         return Sources(found)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _PATH = "/chat/completions"
 _TEMPERATURE = 0.2
+_LEAST_TOKENS = 2_048
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_BYTES = 4_000_000
 _MOST_ERROR = 200
@@ -138,7 +139,8 @@ class ChatServer:
         orders = question.instructions
         body: dict[str, object] = {
             "model": self._model,
-            self._dialect.limit: question.max_tokens,
+            # Some models think aloud before they answer, and need room for that.
+            self._dialect.limit: max(question.max_tokens, _LEAST_TOKENS),
             "stream": stream,
         }
         if self._dialect.temperature:
@@ -272,7 +274,9 @@ def _text_of(data: Mapping[str, Any]) -> str:
     message = _choice(data).get("message")
     text = message.get("content") if isinstance(message, dict) else None
     if not isinstance(text, str) or not text.strip():
-        raise ModelConfused("The model's answer is empty.")
+        cut = _choice(data).get("finish_reason") == "length"
+        why = ": it had no room left for one; a model that thinks less may do" if cut else ""
+        raise ModelConfused(f"The model's answer is empty{why}.")
     return text
 
 

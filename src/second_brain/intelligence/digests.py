@@ -16,7 +16,7 @@ from second_brain.intelligence.citations import Cited, checked
 from second_brain.intelligence.extract import first_sentence
 from second_brain.intelligence.prompts import as_data, instructions
 from second_brain.intelligence.provider import Model, ModelFailed, Question
-from second_brain.intelligence.sources import of_memories
+from second_brain.intelligence.sources import MOST_CHARS, of_memories
 from second_brain.memory.composing import Composing, Part
 from second_brain.memory.digestible import DIGEST_LEAST, DIGEST_TAG, ROLLED_UP_KEY
 from second_brain.memory.model import Caller, Memory
@@ -25,7 +25,7 @@ NO_MODEL = (
     "No language model is set up, so no digest was made; `extract` shows what it would cover."
 )
 _MOST_SOURCES = 40
-_CONTEXT_CHARS = 24_000
+_LEAST_EACH = 400
 _MOST_TOKENS = 2_000
 _SHOWN = 12
 
@@ -62,11 +62,13 @@ class Digests:
         model: Model | None,
         *,
         now: Callable[[], datetime],
+        chars: int = MOST_CHARS,
     ) -> None:
         self._covered = covered
         self._composing = composing
         self._model = model
         self._now = now
+        self._chars = chars
         self._lock = asyncio.Lock()
 
     async def make(self, tag: str, caller: Caller) -> Digest:
@@ -104,11 +106,11 @@ class Digests:
                 error=f"Today's digest of “{tag}” is made already ({last.id}); the next one"
                 " can be made tomorrow.",
             )  # fmt: skip
-        memories = memories[:_MOST_SOURCES]
+        memories = memories[: max(DIGEST_LEAST, min(_MOST_SOURCES, self._chars // _LEAST_EACH))]
         extract = _extract(memories)
         if self._model is None:
             return Digest(tag, count, error=NO_MODEL, extract=extract)
-        sources = of_memories(memories, max_chars=_CONTEXT_CHARS)
+        sources = of_memories(memories, max_chars=self._chars)
         question = Question(
             "digest.v1",
             instructions("digest.v1"),

@@ -12,7 +12,7 @@ from typing import Any
 from second_brain.intelligence.citations import shares, supported
 from second_brain.intelligence.prompts import Block, as_data, instructions
 from second_brain.intelligence.provider import Model, Question
-from second_brain.intelligence.sources import Source, Sources, of_memories
+from second_brain.intelligence.sources import MOST_CHARS, Source, Sources, of_memories
 from second_brain.memory.api import Memories
 from second_brain.memory.composing import PATTERN_TAG, SOURCE, Composing, Part
 from second_brain.memory.digestible import DIGEST_TAG
@@ -42,7 +42,7 @@ _LEAST_MEMORIES = 10
 _LEAST_EVIDENCE = 3
 _READ = 60
 _MOST_PATTERNS = 3
-_CONTEXT_CHARS = 24_000
+_LEAST_EACH = 250
 _KNOWN = 50
 _LONGEST = 400
 _TITLE_CHARS = 60
@@ -52,23 +52,31 @@ _SAME = 0.8
 class Patterns:
     """Looks at the newest memories that people and agents wrote."""
 
-    def __init__(self, memories: Memories, composing: Composing, model: Model | None) -> None:
+    def __init__(
+        self,
+        memories: Memories,
+        composing: Composing,
+        model: Model | None,
+        *,
+        chars: int = MOST_CHARS,
+    ) -> None:
         self._memories = memories
         self._composing = composing
         self._model = model
+        self._chars = chars
 
     async def find(self, caller: Caller) -> list[str]:
         """The ids of the patterns that were found. Raises ModelFailed."""
         if self._model is None:
             return []
-        newest = await self._memories.list_recent(_READ)
+        newest = await self._memories.list_recent(min(_READ, self._chars // _LEAST_EACH))
         read = [
             m for m in newest if m.source != SOURCE and not {PATTERN_TAG, DIGEST_TAG} & {*m.tags}
         ]
         if len(read) < _LEAST_MEMORIES:
             return []
         known = [m.content for m in await self._memories.list_recent(_KNOWN, tag=PATTERN_TAG)]
-        sources = of_memories(read, max_chars=_CONTEXT_CHARS)
+        sources = of_memories(read, max_chars=self._chars)
         blocks = [*sources.blocks, *([Block("known", "\n".join(known))] if known else [])]
         question = Question("patterns.v1", instructions("patterns.v1"), as_data(blocks), SCHEMA)
         answer = await self._model.ask(question)

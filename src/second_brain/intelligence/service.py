@@ -42,12 +42,14 @@ class Intelligence:
         digests: Callable[[], Digests] | None = None,
         jobs: ModelJobs | None = None,
         clock_ms: Callable[[], int] = lambda: 0,
+        context_tokens: int = 8192,
     ) -> None:
         self._memories = memories
         self._model = model
         self._make_digests = digests
         self._jobs = jobs
         self._clock_ms = clock_ms
+        self._context_tokens = context_tokens
 
     @property
     def has_model(self) -> bool:
@@ -56,8 +58,9 @@ class Intelligence:
     @cached_property
     def _answering(self) -> Answering:
         from second_brain.intelligence.answering import Answering  # noqa: PLC0415 - see above
+        from second_brain.intelligence.sources import room  # noqa: PLC0415
 
-        return Answering(self._memories, self._model)
+        return Answering(self._memories, self._model, chars=room(self._context_tokens))
 
     @cached_property
     def _digests(self) -> Digests | None:

@@ -13,6 +13,18 @@ from second_brain.memory.model import Memory, RecallHit
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_EACH = 2_400
 
+MOST_CHARS = 24_000
+"""Of the memories before one question: more makes an answer later, not better."""
+
+# Kept free of memories: the orders, the marks, the answer.
+_KEPT_TOKENS = 2_000
+_CHARS_A_TOKEN = 3
+
+
+def room(context_tokens: int) -> int:
+    """How many characters of memories go into one question to a model that reads so much."""
+    return min(MOST_CHARS, max(1, context_tokens - _KEPT_TOKENS) * _CHARS_A_TOKEN)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
