@@ -87,20 +87,8 @@ class LinkPass:
         return found
 
     async def _prune(self, caller: Caller) -> int:
-        catalog = self._engine.catalog
         pruned = 0
-        for row in await asyncio.to_thread(self._ours):
-            # What the catalogue still remembers may come back.
-            lost = {
-                edge.target
-                for edge in catalog.edges.stated_by(row.id)
-                if edge.provenance == "inferred"
-                and edge.target_path is None
-                and edge.meant_id is None
-            }
-            lost &= await asyncio.to_thread(self._written, row.id, lost) if lost else lost
-            if not lost:
-                continue
+        for row, lost in await asyncio.to_thread(self._dangling):
             try:
                 if await self._scribe.edit(
                     row.id,
@@ -114,20 +102,40 @@ class LinkPass:
         return pruned
 
     async def _backfill(self, caller: Caller) -> int:
-        added, compared = 0, 0
         if self._rules.max_related == 0:
             return 0
-        for row in await asyncio.to_thread(self._ours):
-            if compared == _MOST_COMPARED:
-                break
-            stated = self._engine.catalog.edges.stated_by(row.id)
-            if any(edge.provenance == "inferred" for edge in stated):
-                continue
-            if await asyncio.to_thread(self._had_links, row.id):
-                continue
-            compared += 1
-            added += await self._link(row, {edge.target_id for edge in stated}, caller)
+        added = 0
+        for row, known in await asyncio.to_thread(self._unlinked):
+            added += await self._link(row, known, caller)
         return added
+
+    def _dangling(self) -> list[tuple[NoteRow, set[str]]]:
+        """Our notes with inferred links of our writing to what the catalogue has forgotten."""
+        found: list[tuple[NoteRow, set[str]]] = []
+        for row in self._ours():
+            # What is still remembered may come back.
+            lost = {
+                edge.target
+                for edge in self._engine.catalog.edges.stated_by(row.id)
+                if edge.provenance == "inferred"
+                and edge.target_path is None
+                and edge.meant_id is None
+            }
+            if lost and (written := self._written(row.id, lost)):
+                found.append((row, written))
+        return found
+
+    def _unlinked(self) -> list[tuple[NoteRow, set[str | None]]]:
+        """The newest of our notes that never had inferred links, and what else they link to."""
+        found: list[tuple[NoteRow, set[str | None]]] = []
+        for row in self._ours():
+            stated = self._engine.catalog.edges.stated_by(row.id)
+            if any(edge.provenance == "inferred" for edge in stated) or self._had_links(row.id):
+                continue
+            found.append((row, {edge.target_id for edge in stated}))
+            if len(found) == _MOST_COMPARED:
+                break
+        return found
 
     async def _link(self, row: NoteRow, known: set[str | None], caller: Caller) -> int:
         text = await asyncio.to_thread(self._shelf.text, row)
