@@ -25,6 +25,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
+from second_brain.server.import_operations import IMPORT_OPERATIONS
 from second_brain.server.operations import EVENTS, OPERATIONS
 
 pytestmark = pytest.mark.timeout(900)
@@ -60,9 +61,10 @@ def ids(daemon: DaemonProcess) -> list[str]:
     return [answer.get("id") or answer["matchId"] for answer in made]
 
 
-@pytest.mark.parametrize(
-    ("method", "path"), [key for key in OPERATIONS if key not in APART], ids=lambda part: part
-)
+ASKED = [key for key in (*OPERATIONS, *IMPORT_OPERATIONS) if key not in APART]
+
+
+@pytest.mark.parametrize(("method", "path"), ASKED, ids=lambda part: part)
 def test_made_up_requests(
     daemon: DaemonProcess, described: Any, ids: list[str], method: str, path: str
 ) -> None:

@@ -22,6 +22,8 @@ from second_brain.server.app import create_app
 from second_brain.server.assistance import Assistance
 from second_brain.server.endpoint import Handler
 from second_brain.server.events import Events
+from second_brain.server.import_operations import IMPORT_OPERATIONS
+from second_brain.server.imports import Imports
 from second_brain.server.metrics import Metrics
 from second_brain.server.oauth.client_list import ClientList
 from second_brain.server.operations import OPERATIONS, Operation
@@ -33,8 +35,7 @@ from second_brain.server.validation import Fields
 
 NOT_REST = ("/mcp", "/mcp/", "/openapi.json", "/authorize", "/register", "/token", "/revoke")
 NOT_REST += dashboard_files.PATHS
-# The steps of one `brain import`, between the command and its daemon.
-NOT_REST += ("/import/places", "/import/notes", "/import/edges")
+DESCRIBED = {**OPERATIONS, **IMPORT_OPERATIONS}
 
 
 class Reading(Fields):
@@ -59,6 +60,10 @@ class Reading(Fields):
     def strings(self, *names: str) -> tuple[str, ...]:
         self._note(names, "array")
         return ()
+
+    def objects(self, name: str) -> list[Fields]:
+        self._note((name,), "array")
+        return []
 
     def integer(self, *names: str, default: int, low: int, high: int) -> int:
         self._note(names, "integer", default=default, span=(low, high))
@@ -110,6 +115,7 @@ def handlers(memories: FakeMemories, world: World) -> dict[tuple[str, str], Hand
     parts = (
         Rest(memories),
         Owner(memories),
+        Imports(memories),
         ReviewList(memories),
         Assistance(memories, Intelligence(memories)),
         Upkeep(None),
@@ -138,7 +144,7 @@ def test_every_endpoint_is_described_and_nothing_else(world: World) -> None:
     document = world.http.get("/openapi.json").json()
     assert document["paths"].keys() == rest
     assert document["openapi"] == "3.1.0"
-    assert {path for _, path in OPERATIONS} == rest
+    assert {path for _, path in DESCRIBED} == rest
 
 
 def test_it_needs_no_token_and_names_only_what_is_served(
@@ -161,7 +167,7 @@ async def _read(handler: Handler, call: ReadCall) -> None:
         pass  # a memory that is not there; what was read before counts
 
 
-@pytest.mark.parametrize("key", OPERATIONS, ids=" ".join)
+@pytest.mark.parametrize("key", DESCRIBED, ids=" ".join)
 def test_its_parameters_are_those_that_the_handler_reads(
     key: tuple[str, str], memories: FakeMemories, world: World
 ) -> None:
@@ -170,7 +176,7 @@ def test_its_parameters_are_those_that_the_handler_reads(
     memories.add("one", tags=("auto-pattern",))
     call = ReadCall()
     asyncio.run(_read(handlers(memories, world)[key], call))
-    operation: Operation = OPERATIONS[key]
+    operation: Operation = DESCRIBED[key]
     assert set(call.query.asked) <= set(operation.query)
     assert set(call.place.asked) == set(operation.place)
     assert set(call.fields.asked) == set(operation.body or {})

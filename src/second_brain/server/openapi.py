@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from second_brain import __version__
 from second_brain.server import answers
+from second_brain.server.import_operations import IMPORT_OPERATIONS
 from second_brain.server.operations import EVENTS, IMAGE, JSON, OPERATIONS, Operation, Parameters
 from second_brain.server.schema import Schema, closed
 
@@ -44,7 +45,7 @@ def document(paths: Iterable[str]) -> Schema:
     """Return the document for the endpoints that are served at `paths`."""
     served = set(paths)
     described: dict[str, dict[str, object]] = {}
-    for (method, path), operation in OPERATIONS.items():
+    for (method, path), operation in {**OPERATIONS, **IMPORT_OPERATIONS}.items():
         if path in served:
             described.setdefault(path, {})[method.lower()] = _operation(method, path, operation)
     return {
