@@ -96,3 +96,19 @@ def test_the_first_screen_is_small(server: Running, page: Page) -> None:
     )
     assert any(Path(name).suffix == ".css" for name, _ in loaded)
     assert sum(size for _, size in loaded) < FIRST_SCREEN_BYTES
+
+
+@pytest.mark.parametrize(
+    ("address", "usable"), [("#/recall", "#search"), ("#/recent", ".memory .title")]
+)
+def test_a_screen_costs_the_browser_little_until_it_can_be_used(
+    server: Running, page: Page, address: str, usable: str
+) -> None:
+    """By the time that the page's thread works, which other programs on the machine do not add to."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.goto(f"{server.url}/{address}")
+    expect(page.locator(usable).first).to_be_visible()
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    seconds = next(m["value"] for m in metrics if m["name"] == "TaskDuration")
+    assert 0 < seconds < 0.7

@@ -179,9 +179,12 @@ function Why({ hit }: { hit: Hit }) {
   const rows: [string, number | null][] = [
     [recall("byMeaning"), share("dense")],
     [recall("byWords"), share("keyword")],
-    [recall("lent"), share("lent")],
+    [recall("further"), share("chunk_bonus") || null],
+    [recall("lent"), share("episode_bonus") || null],
+    [recall("timely"), share("time_bonus") || null],
     [recall("age"), share("age_loss")],
     [recall("standing"), share("standing_loss")],
+    [recall("yields"), share("yields") || null],
   ];
   return (
     <details class="why">
