@@ -5,10 +5,13 @@ Playwright would bring a browser of its own from a place that a test machine nee
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
@@ -45,3 +48,16 @@ def headless() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@cache
+def axe_source() -> str:
+    """The script of axe-core, from what the dashboard's own lock file names."""
+    place = Path(__file__).parents[1] / "src" / "dashboard" / "build.py"
+    spec = importlib.util.spec_from_file_location("dashboard_build", place)
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    modules: Path = build.install()
+    return (modules / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import time
@@ -17,7 +16,7 @@ from dashboard_page import Open
 from harness import TOKEN, DaemonProcess, copy_examples, eventually
 from playwright.sync_api import Browser, Page, expect
 
-from browser import headless
+from browser import axe_source, headless
 
 SOURCES = Path(__file__).parents[2] / "src" / "dashboard"
 STARTS_SIGNED_IN = f"localStorage.setItem('second-brain.token', {json.dumps(TOKEN)})"
@@ -85,25 +84,13 @@ def open_page(browser: Browser, daemon: DaemonProcess) -> Open:
 
 
 @pytest.fixture(scope="session")
-def axe_source() -> str:
-    """axe-core, from what the page's own lock file names."""
-    spec = importlib.util.spec_from_file_location("dashboard_build", SOURCES / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    build = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(build)
-    modules: Path = build.install()
-    return (modules / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="session")
-def check_access(axe_source: str) -> Callable[[Page], None]:
+def check_access() -> Callable[[Page], None]:
     """Fails for what axe-core finds serious or critical on a page."""
 
     def check(page: Page) -> None:
         # What fades in is not judged by its colours on the way.
         page.evaluate("() => Promise.all(document.getAnimations().map(a => a.finished))")
-        page.evaluate(axe_source)
+        page.evaluate(axe_source())
         found = page.evaluate("async () => (await axe.run()).violations")
         grave = [
             (v["id"], v["impact"], [n["html"][:200] for n in v["nodes"][:3]])

@@ -156,7 +156,8 @@ def test_five_thousand_memories_are_drawn_and_answer(open_page: Open) -> None:
     def give(route: Route) -> None:
         route.fulfill(status=200, content_type="application/json", body=answer)
 
-    with open_page("#/recall") as page:
+    # Without motion the picture is drawn once all places are known: the processor draws it here.
+    with open_page("#/recall", reduced_motion="reduce") as page:
         page.route("**/graph?*", give)
         page.get_by_role("link", name="Graph").click()
         expect(page.get_by_text("5,000 memories, 20,000 relations")).to_be_visible()

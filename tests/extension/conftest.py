@@ -31,7 +31,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Iterato
         process.close()
 
 
-@pytest.fixture(scope="session")
+# Not for the session: two drivers at once in one process are refused.
+@pytest.fixture(scope="module")
 def driver() -> Iterator[Playwright]:
     with sync_playwright() as driver:
         yield driver
