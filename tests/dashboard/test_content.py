@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+import httpx2
 import pytest
 from chat_server import Reply, ScriptedServer, data_of, scripted_server
 from dashboard_page import Open
-from harness import DaemonProcess, body_of, eventually
+from harness import TOKEN, DaemonProcess, body_of, eventually
 from playwright.sync_api import expect
 
 HEAD = "---\ntags: [brain]   # mine\nrating:  5\n---\n"
@@ -183,6 +188,61 @@ def test_an_export_is_downloaded_and_another_one_imported(
     assert "wildlife" in note
     assert "created: 2020-09-13" in note
     assert "follows:" in note
+
+
+def log_in(daemon: DaemonProcess) -> str:
+    """An application that its owner has connected; the token that it was given."""
+    back, verifier = "http://127.0.0.1:9/callback", "v" * 50
+    digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
+    with httpx2.Client(base_url=daemon.url, trust_env=False, timeout=60) as http:
+        named = {
+            "client_name": "Notes <b>app",
+            "redirect_uris": [back],
+            "token_endpoint_auth_method": "none",
+        }
+        asked = {
+            "client_id": http.post("/register", json=named).json()["client_id"],
+            "redirect_uri": back,
+        }
+        question = {
+            "response_type": "code",
+            "code_challenge": digest.decode().rstrip("="),
+            "code_challenge_method": "S256",
+        }
+        page = http.get("/authorize", params={**asked, **question}).text
+        action = re.search(r'<form method="post" action="([^"]*)"', page)
+        csrf = re.search(r'name="csrf" value="([^"]*)"', page)
+        assert action is not None
+        assert csrf is not None
+        answer = http.post(
+            html.unescape(action[1]),
+            data={"csrf": html.unescape(csrf[1]), "token": TOKEN, "answer": "connect"},
+            headers={"Origin": daemon.url, "Sec-Fetch-Site": "same-origin"},
+        )
+        code = parse_qs(urlsplit(answer.headers["location"]).query)["code"][0]
+        grant = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
+        given = http.post("/token", data={**asked, **grant}).json()
+        return str(given["access_token"])
+
+
+def test_an_application_is_shut_out(open_page: Open, daemon: DaemonProcess) -> None:
+    headers = {"Authorization": f"Bearer {log_in(daemon)}"}
+
+    def may() -> int:
+        answer = httpx2.get(f"{daemon.url}/count", headers=headers, trust_env=False, timeout=60)
+        return int(answer.status_code)
+
+    assert may() == 200
+    with open_page("#/settings") as page:
+        clients = page.get_by_role("region", name="Applications with access")
+        expect(clients.get_by_text("Notes <b>app")).to_be_visible()
+        clients.get_by_role("button", name="Revoke the access").click()
+        clients.get_by_role("button", name="Cancel").click()
+        assert may() == 200
+        clients.get_by_role("button", name="Revoke the access").click()
+        clients.get_by_role("button", name="Revoke", exact=True).click()
+        expect(clients).to_contain_text("No application has logged in.")
+        assert may() == 401
 
 
 # Images

@@ -104,7 +104,7 @@ def test_the_first_screen_is_small(server: Running, page: Page) -> None:
 def test_a_screen_costs_the_browser_little_until_it_can_be_used(
     server: Running, page: Page, address: str, usable: str
 ) -> None:
-    """By the time that the page's thread works, which other programs on the machine do not add to."""
+    """By the time that the page's thread works, to which other programs add nothing."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(f"{server.url}/{address}")
