@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import socket
 import stat
 import subprocess
@@ -254,6 +255,31 @@ def test_the_service_is_installed_where_it_can_be(
         return
     again = json.loads(brain("init", "--service", "--json").stdout)["steps"]
     assert [step["state"] for step in again if step["about"] == "Service"] == ["unchanged"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the service is systemd's")
+def test_what_the_readme_says_leaves_no_trace(
+    brain, home: Path, vault: Path, tmp_path: Path
+) -> None:
+    fake = tmp_path / "bin/systemctl"
+    fake.write_text("#!/bin/sh\nexit 0\n")
+    fake.chmod(0o755)
+    (home / ".codex").mkdir()
+    (home / ".cursor").mkdir()
+    before = {path for path in home.rglob("*") if path.is_file()}
+    for flags in ([], ["--profile", "work"]):
+        (home / f"Notes{len(flags)}").mkdir()
+        where = str(home / f"Notes{len(flags)}")
+        made = brain("init", *flags, "--vault", where, "--yes")
+        assert made.exit_code == 0, made.output
+    assert (home / "config/systemd/user/second-brain@.service").exists()
+    for flags in ([], ["--profile", "work"]):
+        for tool in ("codex", "cursor"):
+            assert brain("connect", tool, "--remove", *flags).exit_code == 0
+        assert brain("service", "uninstall", *flags).exit_code == 0
+    shutil.rmtree(home / "data/second-brain")
+    shutil.rmtree(home / "config/second-brain")
+    assert {path for path in home.rglob("*") if path.is_file()} == before
 
 
 def test_questions_on_a_terminal(home: Path, vault: Path, tmp_path: Path) -> None:

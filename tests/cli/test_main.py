@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,23 @@ def test_light_commands_import_nothing_heavy(arguments: list[str]) -> None:
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
     assert set(json.loads(ran.stderr)) & set(HEAVY) == set()
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    def completed(words: str, place: int) -> str:
+        shell = {"_BRAIN_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+        code = "from second_brain.cli.main import main; main(prog_name='brain')"
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **shell},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    assert completed("brain reca", 1) == "plain,recall\n"
+    assert "plain,--profile\n" in completed("brain recall --pro", 2)
+    assert "plain,episodic\n" in completed("brain recall --kind ", 3)
 
 
 def test_what_asks_the_daemon_imports_only_what_it_takes() -> None:

@@ -199,6 +199,21 @@ def test_the_log_is_shown_and_holds_neither_text_nor_token(
     assert place.log.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="systemd is asked")
+def test_the_log_of_a_service_that_runs_is_the_journals(
+    place: Place, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("systemctl", "journalctl"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}:/usr/bin:/bin"
+    shown = place.run("logs", "--profile", "work", "-n", "7", "-f", PATH=path)
+    assert shown.exit_code == 0, shown.output
+    assert capfd.readouterr().out == (
+        "journalctl --user --unit second-brain@work.service --lines=7 --follow\n"
+    )
+
+
 def test_where_no_log_is_kept_it_says_what_to_do(place: Place) -> None:
     for profile in ([], ["--profile", "idle"]):
         result = place.run("logs", *profile)
