@@ -26,6 +26,7 @@ const common = {
   target: ["es2022"],
   legalComments: "eof",
   write: false,
+  metafile: true,
   logLevel: "warning",
 };
 
@@ -47,7 +48,6 @@ const result = await build({
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   assetNames: "[name]-[hash]",
-  metafile: true,
 });
 
 /** What was built from a source, and the name under which that is served. */
@@ -94,6 +94,19 @@ names.MANIFEST = add(
   Buffer.from(fill((await publicFile("app.webmanifest")).toString())),
 );
 files.set("index.html", Buffer.from(fill((await publicFile("index.html")).toString())));
+
+// The licences of what is bundled go along with it.
+const inputs = [...Object.keys(worker.metafile.inputs), ...Object.keys(result.metafile.inputs)];
+const packages = new Set(inputs.map((f) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(f)?.[1]).filter(Boolean));
+const licences = [];
+for (const name of [...packages].sort()) {
+  const folder = path.join(here, "node_modules", name);
+  const { version, license } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
+  const file = (await readdir(folder)).find((f) => /^licen[cs]e/i.test(f));
+  const text = file ? await readFile(path.join(folder, file), "utf8") : "";
+  licences.push(`${name} ${version} (${license})\n\n${text.trim()}\n`);
+}
+files.set("licences.txt", Buffer.from(licences.join(`\n${"-".repeat(72)}\n\n`)));
 
 for (const [name, contents] of [...files]) {
   if (!SHRINKS.has(path.extname(name))) continue;

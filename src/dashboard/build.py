@@ -52,7 +52,13 @@ def install() -> Path:
     locked = _hash([HERE / "package.json", HERE / "package-lock.json"])
     installed = HERE / "node_modules" / STAMP
     if _read(installed) != locked:
-        _npm(*_INSTALL)
+        try:
+            _npm(*_INSTALL)
+        except RuntimeError as error:
+            raise RuntimeError(
+                f"{error}\nnpm must reach its registry once; another one is named by the"
+                " variable npm_config_registry."
+            ) from None
         installed.write_text(locked)
     return installed.parent
 

@@ -140,7 +140,7 @@ def test_without_a_language_model_there_is_no_answer(open_page: Open) -> None:
 
 def test_recent_follows_the_vault(open_page: Open, daemon: DaemonProcess) -> None:
     with open_page("#/recent") as page:
-        expect(page.get_by_text("Live")).to_be_visible()
+        expect(page.locator(".pulse.on")).to_have_text("Live")
         daemon.write("Live.md", HEAD + "A lighthouse keeper called.\n")
         row = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="Live"))
         expect(row).to_contain_text("lighthouse keeper")
