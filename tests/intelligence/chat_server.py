@@ -18,7 +18,8 @@ class Reply:
     """What one request is answered with.
 
     `text` may be made from the request. `breaks_after` characters of a stream, the connection is
-    cut; `pause` seconds pass before each piece; `waits` keeps it silent until the server closes.
+    cut; `pause` seconds pass before each piece; `waits` keeps it silent until the server closes,
+    always or for some requests.
     """
 
     text: str | Callable[[dict[str, Any]], str] = ""
@@ -27,7 +28,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     pause: float = 0.0
     breaks_after: int | None = None
-    waits: bool = False
+    waits: bool | Callable[[dict[str, Any]], bool] = False
     raw: bytes | None = None
     tokens: int | None = 17
     streams: bool = True
@@ -83,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(reply, request)
 
     def _answer(self, reply: Reply, request: dict[str, Any]) -> None:
-        if reply.waits:
+        if reply.waits(request) if callable(reply.waits) else reply.waits:
             self.owner.wait_closed(60)
             return
         if reply.raw is not None:

@@ -83,6 +83,7 @@ def running(
     )
     daemon.env["SECOND_BRAIN_LLM_API_KEY"] = "key-of-the-model"
     daemon.env["SECOND_BRAIN_LLM_TIMEOUT_SECONDS"] = "15"
+    daemon.env["SECOND_BRAIN_MAINTENANCE_REPORT"] = "true"
     try:
         daemon.start()
         daemon.wait_ready()
@@ -197,6 +198,32 @@ class TestPatternsAndMaintenance:
         again = eventually(lambda: self.finished(daemon, after=last["finished"]), within=90)
         assert again["done"]["patterns"] == "None found.", "what was dismissed stays dismissed"
         assert again["done"]["digests"] == "0 made."
+
+    def test_the_report_is_a_note_that_no_agent_sees(self, daemon: DaemonProcess) -> None:
+        reports = [path for path in daemon.markdown_files() if "Maintenance" in path]
+        assert len(reports) == 2
+        text = (daemon.vault / sorted(reports)[0]).read_text(encoding="utf-8")
+        assert "second-brain: false\n" in text
+        assert "- **digests**: " in text
+        assert not [hit for hit in daemon.recall("maintenance") if hit["path"] in reports]
+
+    def test_killed_in_the_middle_it_goes_on_where_it_was(
+        self, daemon: DaemonProcess, server: ScriptedServer
+    ) -> None:
+        server.always = Reply(
+            "No.", waits=lambda asked: "Look for patterns" in asked["messages"][0]["content"]
+        )
+        daemon.post("/maintain")
+        eventually(lambda: daemon.get("/maintain")["running"] == "patterns", within=60)
+        before = daemon.get("/maintain")["last"]
+        assert list(before["done"])[-1] == "digests"
+        daemon.kill()
+        server.always = Reply('{"patterns": []}')
+        daemon.start()
+        last = eventually(lambda: self.finished(daemon, after=before["begun"]), within=90)
+        assert last["begun"] == before["begun"]
+        assert last["done"]["patterns"] == "None found."
+        daemon.wait_ready()
 
     def test_the_command_does_it_too_and_the_status_shows_the_model(
         self, daemon: DaemonProcess

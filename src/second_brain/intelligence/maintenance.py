@@ -20,7 +20,7 @@ from second_brain.errors import SecondBrainError
 log = logging.getLogger(__name__)
 
 _KEY = "maintenance"
-_POLL_SECONDS = 30.0
+_POLL_SECONDS = 5.0
 
 
 class Meta(Protocol):
