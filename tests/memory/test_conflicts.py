@@ -29,7 +29,13 @@ def test_on_the_pairs_nothing_is_claimed_that_is_not_so() -> None:
     ("known", "new", "kind", "was", "now"),
     [
         ("The mast is 14 m long.", "The mast is 15 m long.", "value", "14 m", "15 m"),
-        ("Notes.\n\n- gateway port: 8080\n- host: Ada", "- gateway port: 8443", "value", "8080", "8443"),
+        (
+            "Notes.\n\n- gateway port: 8080\n- host: Ada",
+            "- gateway port: 8443",
+            "value",
+            "8080",
+            "8443",
+        ),
         ("Ada lives in Bath.", "Ada lives in York.", "value", "Bath", "York"),
         ("Le cours commence à 9 h.", "Le cours commence à 10 h.", "value", "9 h", "10 h"),
         ("The sail is insured.", "The sail is not insured.", "denial", "", ""),
