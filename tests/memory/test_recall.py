@@ -390,3 +390,8 @@ def test_an_empty_vault_says_so(
         answer = empty.recall("anything")
         assert answer.hits == ()
         assert answer.message == "There are no memories yet."
+        # As at a start, when it is not known yet whether it is empty.
+        empty.daemon.sync.last_scan = None
+        assert empty.recall("anything").message == (
+            "There are no memories yet. The vault is still being read; try again in a moment."
+        )

@@ -74,7 +74,10 @@ class _Found:
 
 
 class Recalling:
-    """Searches and ranks. `now` is local time with its zone; `clock_ms` Unix milliseconds."""
+    """Searches and ranks. `now` is local time with its zone; `clock_ms` Unix milliseconds.
+
+    `is_read`: whether the vault has been read whole since the start.
+    """
 
     def __init__(
         self,
@@ -86,6 +89,7 @@ class Recalling:
         now: Callable[[], datetime],
         clock_ms: Callable[[], int],
         stages: Stages = ALL_STAGES,
+        is_read: Callable[[], bool] = lambda: True,
     ) -> None:
         self._engine = engine
         self._index = index
@@ -94,6 +98,7 @@ class Recalling:
         self._now = now
         self._clock_ms = clock_ms
         self._stages = stages
+        self._is_read = is_read
         self._counting: set[asyncio.Task[None]] = set()
 
     async def recall(self, query: RecallQuery) -> RecallAnswer:
@@ -334,11 +339,13 @@ class Recalling:
         return rank.evidence(near, covered)
 
     def _nothing(self, query: RecallQuery) -> str:
-        count = self._engine.catalog.counts().memories
-        if count == 0:
-            return "There are no memories yet."
-        filtered = query.tag or query.after or query.before or query.kind or query.status
-        return "No memory matches" + (" these filters." if filtered else ".")
+        said = "There are no memories yet."
+        if self._engine.catalog.counts().memories:
+            filtered = query.tag or query.after or query.before or query.kind or query.status
+            said = "No memory matches" + (" these filters." if filtered else ".")
+        if not self._is_read():
+            said += " The vault is still being read; try again in a moment."
+        return said
 
     def _count(self, ids: list[str]) -> None:
         """Count the recalls beside the answer, which need not wait for a disk."""

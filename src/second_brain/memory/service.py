@@ -103,7 +103,15 @@ class MemoryService:
         self._pictures = Pictures(engine.files)
         self._relations = Relations(engine, self._scribe, self._shelf)
         self._importing = Importing(engine, self._scribe, state, self._relations, rules)
-        self._recalling = Recalling(engine, index, state, self._shelf, now=now, clock_ms=clock_ms)
+        self._recalling = Recalling(
+            engine,
+            index,
+            state,
+            self._shelf,
+            now=now,
+            clock_ms=clock_ms,
+            is_read=lambda: sync.last_scan is not None,
+        )
         self.digestible = Digestible(engine.catalog, state, self._shelf, clock_ms=clock_ms)
         self.composing = Composing(engine, self._scribe, rules=rules, now=now, new_id=new_id)
         self.link_pass = LinkPass(
