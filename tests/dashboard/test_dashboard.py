@@ -101,8 +101,8 @@ def test_why_a_memory_matched(open_page: Open) -> None:
     with open_page("#/recall?q=pontoon&hops=1") as page:
         first = page.locator(".hit").first
         first.get_by_text("Why this matched").click()
-        expect(first.get_by_text("Meaning")).to_be_visible()
-        expect(first.get_by_text("Words")).to_be_visible()
+        expect(first.locator("dt").nth(0)).to_have_text("Meaning")
+        expect(first.locator("dt").nth(1)).to_have_text("Words")
         linked = page.locator(".hit", has_text="Linked from a memory").first
         linked.get_by_text("Why this matched").click()
         linked.get_by_role("link", name="Show that memory").click()
