@@ -7,6 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -193,7 +194,11 @@ class Forgetful:
                 client, _ = self.socket.accept()
             except OSError:
                 return
-            threading.Thread(target=self._pass_on, args=(client,), daemon=True).start()
+            threading.Thread(target=self._try, args=(client,), daemon=True).start()
+
+    def _try(self, client: socket.socket) -> None:
+        with suppress(OSError):
+            self._pass_on(client)
 
     def _pass_on(self, client: socket.socket) -> None:
         """One request a connection: enough is read for the small ones of the extension."""

@@ -25,7 +25,7 @@ export interface ViewEvents {
 }
 
 export class GraphView {
-  readonly graph: MemoryGraph = new Graph<NodeAttributes, Edge>({ multi: true, type: "directed" });
+  private graph: MemoryGraph = empty();
   private readonly sigma: Sigma<NodeAttributes, Edge>;
   private readonly still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   private worker: Worker | null = null;
@@ -35,6 +35,7 @@ export class GraphView {
   private seen: ReadonlySet<string> = new Set();
   private shown: Shown;
   private wanted: string | null = null;
+  private frame = 0;
 
   constructor(
     place: HTMLElement,
@@ -70,21 +71,28 @@ export class GraphView {
   /** Takes what the daemon says now; works out new places where something was added or dropped. */
   update(answer: GraphAnswer): void {
     const first = this.graph.order === 0;
-    const changed = merge(this.graph, answer);
-    const many = this.graph.size > MANY_EDGES;
-    this.sigma.setSetting("hideEdgesOnMove", many);
-    this.sigma.setSetting("hideLabelsOnMove", many);
-    // Names of all in a small graph, of the well linked ones in a large.
-    this.sigma.setSetting("labelRenderedSizeThreshold", this.graph.order <= FEW_NODES ? 3 : 7);
-    this.sigma.setSetting("defaultEdgeType", this.graph.size <= FEW_EDGES ? "arrow" : "line");
-    this.show(this.shown);
+    // Sigma looks at each addition to the graph that it draws, but at a new graph once.
+    const graph = first ? empty() : this.graph;
+    const changed = merge(graph, answer);
+    this.graph = graph;
+    this.seen = visible(graph, this.shown);
+    // All at once, and before sigma has the graph: each setting has it look at everything again.
+    this.sigma.setSettings({
+      hideEdgesOnMove: this.many,
+      hideLabelsOnMove: this.many,
+      // Names of all in a small graph, of the well linked ones in a large.
+      labelRenderedSizeThreshold: graph.order <= FEW_NODES ? 3 : 7,
+      defaultEdgeType: graph.size <= FEW_EDGES ? "arrow" : "line",
+    });
+    if (first) this.sigma.setGraph(graph);
+    this.choose(this.selected);
     if (changed) this.layOut(first ? STEPS : STEPS / 4);
   }
 
   paint(colours: Palette): void {
     this.colours = colours;
     this.sigma.setSetting("labelColor", { color: colours.ink });
-    this.sigma.refresh();
+    this.redraw();
   }
 
   show(shown: Shown): void {
@@ -103,12 +111,13 @@ export class GraphView {
     this.selected = id !== null && this.graph.hasNode(id) ? id : null;
     const middle = this.hovered ?? this.selected;
     this.near = middle ? around(this.graph, middle, 1, this.shown.hiddenTypes) : new Set();
-    this.sigma.refresh({ skipIndexation: true });
+    this.redraw();
   }
 
   /** Brings a node into the middle, and while the layout goes on keeps it there. */
   goTo(id: string): void {
     if (!this.graph.hasNode(id)) return;
+    this.flush();
     this.wanted = this.worker ? id : null;
     const at = this.sigma.getNodeDisplayData(id);
     if (!at) return;
@@ -134,10 +143,29 @@ export class GraphView {
 
   end(): void {
     this.worker?.terminate();
+    cancelAnimationFrame(this.frame);
     this.sigma.kill();
   }
 
+  /** Once a frame, however often something has changed. */
+  private redraw(): void {
+    this.frame ||= requestAnimationFrame(() => this.flush());
+  }
+
+  private flush(): void {
+    if (!this.frame) return;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.sigma.refresh();
+  }
+
+  private get many(): boolean {
+    return this.graph.size > MANY_EDGES;
+  }
+
   private hover(id: string | null): void {
+    // To draw so much anew at each step of the pointer would stutter: there it only reads the name.
+    if (this.many) return;
     this.hovered = id;
     this.choose(this.selected);
   }
@@ -245,4 +273,8 @@ export class GraphView {
 
 function shortened(label: string): string {
   return label.length > LONGEST_NAME ? `${label.slice(0, LONGEST_NAME).trimEnd()}…` : label;
+}
+
+function empty(): MemoryGraph {
+  return new Graph<NodeAttributes, Edge>({ multi: true, type: "directed" });
 }
