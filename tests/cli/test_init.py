@@ -258,6 +258,19 @@ def test_the_service_is_installed_where_it_can_be(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the service is systemd's")
+def test_a_service_may_write_its_log(brain, home: Path, vault: Path, tmp_path: Path) -> None:
+    fake = tmp_path / "bin/systemctl"
+    fake.write_text("#!/bin/sh\nexit 0\n")
+    fake.chmod(0o755)
+    words = ("--vault", str(vault), "--log-file", str(home / "logs/brain.log"))
+    shown = brain("service", "install", "--dry-run", *words)
+    assert f"ReadWritePaths=-{home}/logs\n" in shown.output
+    assert not (home / "logs").exists()
+    assert brain("service", "install", *words).exit_code == 0
+    assert (home / "logs").is_dir()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the service is systemd's")
 def test_what_the_readme_says_leaves_no_trace(
     brain, home: Path, vault: Path, tmp_path: Path
 ) -> None:

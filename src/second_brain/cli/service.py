@@ -15,9 +15,9 @@ from second_brain.cli.reach import as_json
 from second_brain.config import OPTIONS, Settings, load_settings, profile_file, validate
 from second_brain.config.settings import default_config_file
 from second_brain.errors import SecondBrainError, SettingsError
-from second_brain.instance import ensure_token
+from second_brain.instance import ensure_token, make_private_folder
 from second_brain.integrations.service.definition import Service
-from second_brain.integrations.service.manager import system_manager
+from second_brain.integrations.service.manager import Manager, system_manager
 
 _EXITS = "Exit codes: 0 done; 1 it did not work; 2 a setting or an argument is wrong."
 _SERVED = ("vault", "data_dir", "model_dir", "server.host", "server.port", "sync.mode",
@@ -59,8 +59,7 @@ def install(settings: Load, name: str | None, dry_run: bool) -> None:
         for file, data in manager.files(made).items():
             click.echo(f"# {file}\n{data.decode()}")
         return
-    ensure_token(wanted)
-    manager.install(made)
+    put_in_place(wanted, made, manager)
     click.echo(f"Installed and started: it serves {wanted.vault_root} at {wanted.server.url}.")
     click.echo("See how it is with `brain service status` and `brain status`.")
 
@@ -126,6 +125,15 @@ def show(command: Sequence[str]) -> int:
         return 0
 
 
+def put_in_place(settings: Settings, service: Service, manager: Manager) -> None:
+    """Install a service, after what it needs to find when it starts."""
+    ensure_token(settings)
+    if settings.log.file is not None:
+        # The unit can only be let write to a folder that is there.
+        make_private_folder(settings.log.file.parent)
+    manager.install(service)
+
+
 def described(settings: Settings, profile: str | None, config: Path) -> Service:
     """The service that runs these settings; `config` is its file, which may be missing."""
     own = load_settings(config_file=config, environ={}) if config.exists() else Settings()
@@ -138,7 +146,6 @@ def described(settings: Settings, profile: str | None, config: Path) -> Service:
         command += ["--config", str(config)]
     folders = [settings.vault_root, settings.data_dir, settings.model_dir]
     if settings.log.file is not None:
-        settings.log.file.parent.mkdir(parents=True, exist_ok=True)
         folders.append(settings.log.file.parent)
     if settings.server.auth_token is not None and own.server.auth_token is None:
         raise SettingsError(

@@ -176,7 +176,7 @@ class SetUp:
 
     def serve(self, *, insisted: bool) -> None:
         """Install and start the service. What fails is a fault only if it was `insisted` on."""
-        from second_brain.cli.service import described
+        from second_brain.cli.service import described, put_in_place
         from second_brain.integrations.service.manager import system_manager
 
         settings, profile = self.settings, self.chosen.profile_in_use
@@ -194,7 +194,7 @@ class SetUp:
             if other is not None and not manager.status(made)[0]:
                 why = f"process {other.pid} serves the vault already; stop it, and run this again."
                 raise SecondBrainError(why)
-            manager.install(made)
+            put_in_place(settings, made, manager)
         except SecondBrainError as error:
             self._failed("Service", str(error), insisted)
         else:
@@ -238,7 +238,9 @@ class SetUp:
         if not self.has_model():
             found.append(f"brain{flags} model prepare   for search by meaning; a minute, once")
         if running_daemon(vault_folder(settings), patience=0) is None:
-            found.append(f"brain{flags} serve   until Ctrl-C; `brain service install` for good")
+            found.append(
+                f"brain{flags} serve   until Ctrl-C; `brain{flags} service install` for good"
+            )
         if settings.sync.mode == "tagged":
             found.append(f"Tag a note #{settings.sync.tags[0]}, and every agent can recall it.")
         if not any(step.about in CLIENTS and step.state != "failed" for step in self.steps):
