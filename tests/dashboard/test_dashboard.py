@@ -93,6 +93,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(open_page: Open) -> 
         expect(dialog).to_contain_text("Second Brain/Mooring is on pontoon C.md")
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
+        expect(first.locator("a.title")).to_be_focused()
         page.keyboard.press("ArrowUp")
         expect(question).to_be_focused()
 
@@ -127,6 +128,18 @@ def test_filters_narrow_a_question_and_are_in_the_address(
         expect(page.get_by_role("link", name="Wharf draft")).to_be_visible()
     with open_page("#/recall?q=boat&time=custom&from=2019-01-01&to=2019-12-31") as page:
         expect(page.get_by_text("Nothing found for “boat”.")).to_be_visible()
+
+
+def test_results_follow_the_vault(open_page: Open, daemon: DaemonProcess, note: Note) -> None:
+    note("Fog horn.md", HEAD + "The fog horn has a blue lid.\n")
+    with open_page("#/recall?q=fog+horn+lid") as page:
+        expect(page.locator(".pulse.on")).to_have_text("Live")
+        first = page.locator(".hit").first
+        expect(first).to_contain_text("blue lid")
+        daemon.write("Fog horn.md", HEAD + "The fog horn has a red lid.\n")
+        expect(first).to_contain_text("red lid")
+        (daemon.vault / "Fog horn.md").unlink()
+        expect(page.get_by_role("link", name="Fog horn")).to_have_count(0)
 
 
 def test_without_a_language_model_there_is_no_answer(open_page: Open) -> None:

@@ -46,8 +46,11 @@ export function MemoryPanel({ id }: { id: string }) {
     });
     return () => {
       stop();
-      // Once the panel is gone, the focus goes back to where it was.
-      setTimeout(() => before instanceof HTMLElement && before.focus());
+      // Closed by Back: once the panel is gone, the focus goes back to where it was.
+      setTimeout(() => {
+        const nowhere = !document.activeElement || document.activeElement === document.body;
+        if (nowhere && before instanceof HTMLElement) before.focus();
+      });
     };
   }, [id]);
 
@@ -59,7 +62,10 @@ export function MemoryPanel({ id }: { id: string }) {
     return () => removeEventListener("beforeunload", hold);
   }, []);
 
-  const leave = (): void => change({ memory: "" });
+  const leave = (): void => {
+    dialog.current?.close(); // gives the focus back
+    change({ memory: "" });
+  };
   const close = (): void => (dirty.current ? setLeaving(true) : leave());
   const done = (): void => {
     setDoing("reading");

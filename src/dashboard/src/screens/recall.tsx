@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "../api";
+import { onChange } from "../live";
 import { Badges } from "../memory/badges";
 import { change, memoryAddress, route } from "../route";
 import type { Hit, Recalled } from "../types";
@@ -14,6 +15,7 @@ import { shell } from "../words/shell";
 import { Answer } from "./answer";
 
 const MOST = 20;
+const RENEW_MS = 300;
 
 type State =
   | { is: "idle" }
@@ -27,6 +29,7 @@ export default function Recall() {
   const { after, before } = span(params);
   const [typed, setTyped] = useState(q);
   const [state, setState] = useState<State>({ is: q ? "searching" : "idle" });
+  const [count, setCount] = useState(0);
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
   useTags();
@@ -51,7 +54,23 @@ export default function Recall() {
       },
     );
     return () => stop.abort();
-  }, [q, tag, kind, status, hops, after, before]);
+  }, [q, tag, kind, status, hops, after, before, count]);
+
+  useEffect(() => {
+    // What is on the screen has changed or gone: asked again, once, when that has settled.
+    if (state.is !== "found") return undefined;
+    const shown = new Set(state.answer.results.map((hit) => hit.id));
+    let timer = 0;
+    const stop = onChange((change) => {
+      if (!change.id || !shown.has(change.id)) return;
+      clearTimeout(timer);
+      timer = window.setTimeout(() => setCount((n) => n + 1), RENEW_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [state]);
 
   function search(event: Event): void {
     event.preventDefault();
