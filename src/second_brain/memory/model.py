@@ -198,6 +198,8 @@ class ExportedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
+    """The memories are without their texts."""
+
     nodes: tuple[Memory, ...]
     edges: tuple[Edge, ...]
 

@@ -134,8 +134,9 @@ class Relations:
             rows = [row, *ids.values()]
             rows = rows[:limit] if limit is not None else rows
         edges = catalog.edges.among(row.id for row in rows)
+        # Thousands of files need not be read for their names and tags.
         return Graph(
-            nodes=tuple(self._shelf.memories(rows)),
+            nodes=tuple(self._shelf.filled(row, "") for row in rows),
             edges=tuple(_unique_edges(edges)),
         )
 
