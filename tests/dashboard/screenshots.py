@@ -55,6 +55,13 @@ def settled(page: Page) -> None:
     page.wait_for_timeout(1_000)
 
 
+def settings(page: Page) -> None:
+    settled(page)
+    # Where the vault lies is the machine's own affair.
+    folder = page.get_by_role("region", name="Vault").locator("dd bdi").first
+    folder.evaluate("shown => { shown.textContent = '/home/you/Notes' }")
+
+
 SCREENS = {
     "recall": ("#/recall?q=which+pontoon+is+the+boat+on+now", recall),
     "recent": ("#/recent", recent),
@@ -62,7 +69,7 @@ SCREENS = {
     "remember": ("#/remember", remember),
     "graph": ("#/graph", graph),
     "review": ("#/review", settled),
-    "settings": ("#/settings", settled),
+    "settings": ("#/settings", settings),
 }
 
 
