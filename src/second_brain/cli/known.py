@@ -37,6 +37,9 @@ def known(settings: Settings, vault_flag: str | None) -> list[Known]:
     now = chosen()
     told = now.config or now.profile_in_use or vault_flag
     if told or os.environ.get("SECOND_BRAIN_VAULT") or os.environ.get(CONFIG_VARIABLE):
+        if settings.vault is None and (running := running_daemons(settings.data_dir)):
+            # Started with a vault that the file does not name: the data folder tells of it.
+            return [Known(now.profile_in_use, now.file, settings, info) for info in running]
         flags = f" --vault {shlex.quote(str(settings.vault))}" if vault_flag else None
         return [_one(now.profile_in_use, now.file, settings, flags)]
     found = list(_configured(settings))
