@@ -24,6 +24,13 @@ from second_brain.cli.main import main
 SECRET_TEXT = "The vermilion lighthouse keeper hums at dusk."
 
 
+# Where the tests run in the background SIGINT is ignored, and so it would be by the command.
+_INTERRUPTIBLE = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from second_brain.cli.main import main; sys.exit(main(sys.argv[1:]))"
+)
+
+
 @dataclass(frozen=True)
 class Place:
     """A home with three profiles: `work` is served, `idle` is not, `broken` cannot be read."""
@@ -60,7 +67,7 @@ class Place:
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         kept = {n: v for n, v in os.environ.items() if not n.startswith("SECOND_BRAIN_")}
         return subprocess.Popen(
-            [sys.executable, "-m", "second_brain", *arguments],
+            [sys.executable, "-c", _INTERRUPTIBLE, *arguments],
             env={**kept, **self.environment, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -28,6 +28,7 @@ from mcp.types import (
 from server_fakes import TOKEN, FakeMemories
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from second_brain.intelligence.service import Intelligence
 from second_brain.memory.api import Memories
 from second_brain.server import app as product
 from second_brain.server.mcp import MemoryServer
@@ -52,8 +53,8 @@ CALLS = {
 class WithFixture(MemoryServer):
     """Lists what both offer; answers by the fixture what is the fixture's."""
 
-    def __init__(self, memories: Memories) -> None:
-        super().__init__(memories)
+    def __init__(self, memories: Memories, intelligence: Intelligence | None = None) -> None:
+        super().__init__(memories, intelligence)
         other = fixture(self.bus)
         lowlevel = other._lowlevel_server
         own, added = self.server.get_request_handler, lowlevel.get_request_handler

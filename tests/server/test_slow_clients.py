@@ -179,6 +179,16 @@ def test_a_header_that_never_ends_is_refused_before_it_is_long(server: Running) 
     assert is_served(server)
 
 
+def test_white_space_around_a_header_is_no_part_of_it(server: Running) -> None:
+    with connect(server) as raw:
+        raw.sendall(
+            b"GET /count HTTP/1.1\r\nHost: localhost\r\nAuthorization: \t Bearer "
+            + TOKEN.encode()
+            + b" \t \r\n\r\n"
+        )
+        assert raw.recv(200).startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_long_question_fits(server: Running) -> None:
     query = "x" * 30_000
     headers = {"Authorization": f"Bearer {TOKEN}"}

@@ -51,6 +51,10 @@ class _Connection(HttpToolsProtocol):
         if self._head is not None and self._head > _HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too large.")
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # RFC 9110, 5.5: white space around a value is no part of it; the parser leaves what follows.
+        super().on_header(name, value.strip(b" \t"))
+
     def on_headers_complete(self) -> None:
         self._head = None
         if (
