@@ -52,7 +52,7 @@ class _Connection(HttpToolsProtocol):
             self.send_400_response("The head of the request is too large.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # RFC 9110, 5.5: white space around a value is no part of it; the parser leaves what follows.
+        # RFC 9110, 5.5: white space around a value is no part of it; the parser leaves some.
         super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
