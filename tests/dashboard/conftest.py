@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from dashboard_page import Open
-from harness import TOKEN, DaemonProcess, copy_examples, eventually
+from harness import TOKEN, DaemonProcess, eventually, serving_examples
 from playwright.sync_api import Browser, Page, expect
 
 from browser import axe_source, headless
@@ -36,15 +36,8 @@ def daemon(
 ) -> Iterator[DaemonProcess]:
     """The daemon on a copy of the example vault, ready to search by meaning."""
     folder = tmp_path_factory.mktemp("dashboard")
-    vault = copy_examples(folder / "vault")
-    daemon = DaemonProcess(vault, folder / "data", model_dir, *daemon_flags)
-    try:
-        daemon.start()
-        daemon.wait_ready()
+    with serving_examples(folder, model_dir, *daemon_flags) as daemon:
         yield daemon
-        assert not daemon.crashes()
-    finally:
-        daemon.close()
 
 
 @pytest.fixture(scope="module")

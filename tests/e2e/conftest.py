@@ -6,23 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import DaemonProcess, MakeDaemon, copy_examples
+from harness import DaemonProcess, MakeDaemon, copy_examples, serving_examples
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Iterator[DaemonProcess]:
     """A daemon on a copy of the example vault, ready; the tests of a module share it."""
-    root = tmp_path_factory.mktemp("daemon")
-    vault = copy_examples(root / "vault")
-    (root / "data").mkdir()
-    process = DaemonProcess(vault, root / "data", model_dir)
-    try:
-        process.start()
-        process.wait_ready()
+    with serving_examples(tmp_path_factory.mktemp("daemon"), model_dir) as process:
         yield process
-        assert process.crashes() == ""
-    finally:
-        process.close()
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -254,3 +255,18 @@ def copy_examples(target: Path) -> Path:
     shutil.copytree(EXAMPLES, target)
     age(target)
     return target
+
+
+@contextmanager
+def serving_examples(root: Path, model_dir: Path, *flags: str) -> Iterator[DaemonProcess]:
+    """A daemon on a copy of the example vault below `root`, ready; it must not have crashed."""
+    vault = copy_examples(root / "vault")
+    (root / "data").mkdir()
+    process = DaemonProcess(vault, root / "data", model_dir, *flags)
+    try:
+        process.start()
+        process.wait_ready()
+        yield process
+        assert process.crashes() == ""
+    finally:
+        process.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from extension_browser import Chromium, chromium_with_extension
-from harness import TOKEN, DaemonProcess, copy_examples
+from harness import TOKEN, DaemonProcess, serving_examples
 from playwright.sync_api import Playwright, expect, sync_playwright
 
 expect.set_options(timeout=30_000)
@@ -18,17 +18,8 @@ expect.set_options(timeout=30_000)
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Iterator[DaemonProcess]:
-    root = tmp_path_factory.mktemp("daemon")
-    vault = copy_examples(root / "vault")
-    (root / "data").mkdir()
-    process = DaemonProcess(vault, root / "data", model_dir)
-    try:
-        process.start()
-        process.wait_ready()
+    with serving_examples(tmp_path_factory.mktemp("daemon"), model_dir) as process:
         yield process
-        assert process.crashes() == ""
-    finally:
-        process.close()
 
 
 # Not for the session: two drivers at once in one process are refused.
