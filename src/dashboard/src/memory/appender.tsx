@@ -7,7 +7,7 @@ import { useBusy } from "../ui/busy";
 import { Composer } from "../ui/composer";
 import { failed } from "../ui/toast";
 import { memory as word } from "../words/memory";
-import { shell } from "../words/shell";
+import { SaveRow } from "./save-row";
 import { doneWithUndo } from "./undo";
 
 interface Props {
@@ -48,25 +48,15 @@ export function Appender({ memory, dirty, done }: Props) {
         autofocus
       />
       <p class="soft">{word("appendHint")}</p>
-      <div class="row">
-        <button type="submit" class="primary" disabled={busy.now || !text.trim()}>
-          {busy.now ? word("saving") : word("append")}
-        </button>
-        <button
-          type="button"
-          onClick={() => {
-            dirty(false);
-            done();
-          }}
-        >
-          {shell("cancel")}
-        </button>
-        {busy.long && (
-          <span class="soft" role="status">
-            {word("waiting")}
-          </span>
-        )}
-      </div>
+      <SaveRow
+        busy={busy}
+        label={word("append")}
+        empty={!text.trim()}
+        leave={() => {
+          dirty(false);
+          done();
+        }}
+      />
     </form>
   );
 }

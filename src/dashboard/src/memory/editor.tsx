@@ -10,6 +10,7 @@ import { Difference } from "../ui/difference";
 import { failed } from "../ui/toast";
 import { memory as word } from "../words/memory";
 import { shell } from "../words/shell";
+import { SaveRow } from "./save-row";
 import { doneWithUndo } from "./undo";
 
 interface Props {
@@ -103,25 +104,15 @@ export function Editor({ memory, dirty, done }: Props) {
         links={memory.links}
         autofocus
       />
-      <div class="row">
-        <button type="submit" class="primary" disabled={busy.now || !text.trim()}>
-          {busy.now ? word("saving") : shell("save")}
-        </button>
-        <button
-          type="button"
-          onClick={() => {
-            dirty(false);
-            done();
-          }}
-        >
-          {shell("cancel")}
-        </button>
-        {busy.long && (
-          <span class="soft" role="status">
-            {word("waiting")}
-          </span>
-        )}
-      </div>
+      <SaveRow
+        busy={busy}
+        label={shell("save")}
+        empty={!text.trim()}
+        leave={() => {
+          dirty(false);
+          done();
+        }}
+      />
     </form>
   );
 }
