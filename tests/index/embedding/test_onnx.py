@@ -142,9 +142,9 @@ def test_a_question_has_the_same_vector_on_a_quiet_and_on_a_busy_machine(
     model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = load_model(DEFAULT_MODEL, model_dir)
-    monkeypatch.setattr(onnx, "_quiet", lambda: False)
+    monkeypatch.setattr(onnx.OtherLoad, "threads", lambda _: 99.0)
     alone = [model.embed_query(text) for text in TEXTS]
-    monkeypatch.setattr(onnx, "_quiet", lambda: True)
+    monkeypatch.setattr(onnx.OtherLoad, "threads", lambda _: 0.0)
     model.embed_query(TEXTS[0])
     opening = next(thread for thread in threading.enumerate() if thread.name == "embed-wide")
     opening.join()

@@ -18,8 +18,9 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from second_brain.errors import ModelUnavailable
+from second_brain.index.embedding.other_load import OtherLoad
 from second_brain.index.embedding.prepared import MODEL_FILE, TOKENIZER_FILE, Meta
 from second_brain.index.embedding.protocol import Similarity, Vectors
 from second_brain.index.embedding.text import clean
@@ -36,8 +38,8 @@ log = logging.getLogger(__name__)
 
 _WIDEST = 4
 """Cores for one question; a sentence has too few tokens for more."""
-_QUIET = 0.75
-"""The load average of a minute, per core, below which a machine is quiet."""
+_QUIET = 0.3
+"""Threads of other programs, per core, below which a machine is quiet."""
 
 
 class _Tokenizer(Protocol):
@@ -57,6 +59,8 @@ class OnnxEmbedder:
         self._tokenizer = _open_tokenizer(folder, meta)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_lock = threading.Lock()
+        self._others = OtherLoad()
+        self._running = 0
 
     @property
     def name(self) -> str:
@@ -82,16 +86,16 @@ class OnnxEmbedder:
         """float32 (n, dimension), rows of length 1, in the order of `texts`."""
         vectors = np.empty((len(texts), self.dimension), np.float32)
         run = self._run_document
-        found = (
-            self._workers().map(run, texts) if self._threads > 1 < len(texts) else map(run, texts)
-        )
-        for row, vector in enumerate(found):
-            vectors[row] = vector
+        with self._indexing():
+            many = self._threads > 1 < len(texts)
+            found = self._workers().map(run, texts) if many else map(run, texts)
+            for row, vector in enumerate(found):
+                vectors[row] = vector
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
         """float32 (dimension,), of length 1."""
-        session = self._wide() if _quiet() else None
+        session = self._wide() if self._quiet() else None
         return self._run(self._meta.query_prefix, text, session)
 
     def _run_document(self, text: str) -> Vectors:
@@ -127,6 +131,21 @@ class OnnxEmbedder:
         except ModelUnavailable as error:
             log.warning("Questions are embedded on one core: %s", error)
 
+    @contextmanager
+    def _indexing(self) -> Iterator[None]:
+        with self._pool_lock:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._pool_lock:
+                self._running -= 1
+
+    def _quiet(self) -> bool:
+        """Whether other programs, and documents being embedded, leave a core to spare."""
+        others, cores = self._others.threads(), os.cpu_count() or 1
+        return cores > 1 and not self._running and others is not None and others < _QUIET * cores
+
     def _workers(self) -> ThreadPoolExecutor:
         with self._pool_lock:
             if self._pool is None:
@@ -137,12 +156,6 @@ class OnnxEmbedder:
 def default_threads() -> int:
     """Half the cores: the machine is the user's, and the rest of the daemon answers meanwhile."""
     return max(1, (os.cpu_count() or 2) // 2)
-
-
-def _quiet() -> bool:
-    """Whether other programs leave a core to spare; where the system does not say so, no."""
-    cores = os.cpu_count() or 1
-    return cores > 1 and hasattr(os, "getloadavg") and os.getloadavg()[0] < _QUIET * cores
 
 
 def normalised(vectors: NDArray[Any]) -> Vectors:
