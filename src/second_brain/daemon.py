@@ -80,7 +80,7 @@ class Daemon:
         self._stays = watch
         self.root: Path = settings.vault_root.resolve()
         self.files = VaultFiles(self.root)
-        self.catalog = Catalog.open(folder.catalog)
+        self.catalog = Catalog.open(folder.catalog, expected=folder.state.exists())
         self.state = State.open(folder.state)
         self.files.mark = self._mark()
         self.report = report

@@ -5,13 +5,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from second_brain.errors import InvalidInput
+from second_brain.errors import IndexUnavailable, InvalidInput
 from second_brain.index.catalog import Catalog, IdTaken
 from second_brain.index.chunk import key
 from second_brain.index.edges import Resolution
@@ -442,6 +443,24 @@ def test_an_unusable_file_is_moved_aside_and_begun_anew(tmp_path: Path, damage) 
     second.upsert([note("a.md")])
     second.close()
     assert (tmp_path / "catalog.db.damaged").exists()
+
+
+@pytest.mark.parametrize("harm", [lambda path: path.write_bytes(b""), Path.unlink])
+def test_one_that_was_emptied_or_deleted_is_incomplete_until_filled(
+    tmp_path: Path, harm: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "catalog.db"
+    first = Catalog.open(path)
+    assert not first.incomplete
+    first.close()
+    harm(path)
+    second = Catalog.open(path, expected=True)
+    assert second.rebuilt
+    with pytest.raises(IndexUnavailable):
+        second.require_complete()
+    second.mark_filled()
+    second.require_complete()
+    second.close()
 
 
 WRITER = """

@@ -92,11 +92,15 @@ class Catalog(NoteQueries):
         self.vectors = vectors.VectorCache(db)
 
     @classmethod
-    def open(cls, path: Path) -> Catalog:
-        """Opens the file; what cannot be used is moved aside (`.damaged`) and begun anew."""
-        fresh = not path.exists() or path.stat().st_size == 0
+    def open(cls, path: Path, *, expected: bool = False) -> Catalog:
+        """Opens the file; what cannot be used is moved aside (`.damaged`) and begun anew.
+
+        `expected`: there was one, by what else is there; if it is gone, it was lost.
+        """
+        there = path.exists()
+        fresh = not there or path.stat().st_size == 0
         try:
-            return cls(_connect(path), rebuilt=fresh)
+            return cls(_connect(path), rebuilt=fresh, lost=fresh and (there or expected))
         except (StoreDamaged, StoreTooNew, sqlite3.DatabaseError):
             set_aside(path, "damaged")
             return cls(_connect(path), rebuilt=True, lost=True)
