@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TypeVar, cast
@@ -29,6 +29,9 @@ _REFUSED = frozenset(
     }
 )
 
+
+_KEPT_MOST = 4_096
+"""So many answers are kept of one kind, so that memory does not grow with the vault."""
 
 _HINT = "It is moved aside, and a new one is begun. Try again in a moment."
 
@@ -229,6 +232,23 @@ class Database:
             if found is None or found[0] != writes:
                 found = self._kept[key] = (writes, read())
             return cast(T, found[1])
+
+    def kept_each(
+        self, key: str, ids: Iterable[str], read: Callable[[list[str]], Mapping[str, T]]
+    ) -> dict[str, T]:
+        """What `read` gives for each of `ids`, asked only for those that it was not asked for since
+        something was written. An id for which it gives nothing is left out."""
+        kept: dict[str, T | None] = self.kept(key, dict)
+        wanted = dict.fromkeys(ids)
+        known = {id: kept[id] for id in wanted.keys() & kept.keys()}
+        if missing := [id for id in wanted if id not in known]:
+            found = read(missing)
+            known.update((id, found.get(id)) for id in missing)
+            if len(kept) + len(missing) <= _KEPT_MOST:
+                kept.update((id, known[id]) for id in missing)
+            else:
+                self._kept.pop(key, None)
+        return {id: one for id in wanted if (one := known[id]) is not None}
 
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Executes one statement; the number of rows that it changed."""

@@ -92,10 +92,15 @@ class EdgeStore:
 
     def around(self, id: str, type: str | None = None) -> list[EdgeRow]:
         """The resolved edges that begin or end at a note, the strongest first."""
+        found = self._db.kept_each("around", [id], self._around).get(id, ())
+        return [edge for edge in found if type is None or edge.type == type]
+
+    def _around(self, ids: list[str]) -> dict[str, list[EdgeRow]]:
+        (id,) = ids
         found = self._select("WHERE source_id = ? AND target_id IS NOT NULL", (id,))
         found += self._select("WHERE target_id = ? AND source_id <> ?", (id, id))
-        chosen = [edge for edge in found if type is None or edge.type == type]
-        return sorted(chosen, key=lambda e: (-e.weight, e.type, e.source_id, e.target_id or ""))
+        found.sort(key=lambda e: (-e.weight, e.type, e.source_id, e.target_id or ""))
+        return {id: found}
 
     def among(self, ids: Iterable[str] | None = None) -> list[EdgeRow]:
         """The edges whose two ends are memories at present (and, if given, in `ids`)."""
@@ -110,12 +115,15 @@ class EdgeStore:
 
     def superseded(self, ids: Iterable[str]) -> set[str]:
         """Those of the memories that another memory replaces."""
+        return set(self._db.kept_each("superseded", ids, self._superseded))
+
+    def _superseded(self, ids: list[str]) -> dict[str, bool]:
         found = self._gather(
             "WHERE type = 'supersedes' AND target_id IN ({marks}) AND EXISTS (SELECT 1 FROM notes"
             " WHERE notes.id = source_id AND is_memory AND missing_since IS NULL)",
             ids,
         )
-        return {edge.target_id for edge in found if edge.target_id is not None}
+        return {edge.target_id: True for edge in found if edge.target_id is not None}
 
     def linked_by(self, property: str) -> set[str]:
         """What memories link to in the property of that name."""

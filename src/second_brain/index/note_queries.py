@@ -59,7 +59,7 @@ class NoteQueries:
 
     def by_id(self, id: str, *, missing: bool = False) -> NoteRow | None:
         """The present note with this id; with `missing` one that is gone, if none is present."""
-        found = self._one(f"WHERE id = ? AND {PRESENT}", (id,))
+        found = self.by_ids([id]).get(id)
         if found is None and missing:
             found = self._one("WHERE id = ? ORDER BY missing_since DESC LIMIT 1", (id,))
         return found
@@ -74,6 +74,9 @@ class NoteQueries:
 
     def by_ids(self, ids: Iterable[str]) -> dict[str, NoteRow]:
         """The present notes among `ids`."""
+        return self._db.kept_each("notes", ids, self._by_ids)
+
+    def _by_ids(self, ids: list[str]) -> dict[str, NoteRow]:
         found: dict[str, NoteRow] = {}
         for batch in chunked(ids):
             where = f"WHERE id IN ({marks(batch)}) AND {PRESENT}"
@@ -82,6 +85,9 @@ class NoteQueries:
 
     def standings(self, ids: Iterable[str]) -> dict[str, Standing]:
         """What a ranking weighs of the memories among `ids`: a tenth of the cost of their rows."""
+        return self._db.kept_each("standings", ids, self._standings)
+
+    def _standings(self, ids: list[str]) -> dict[str, Standing]:
         found: dict[str, Standing] = {}
         for batch in chunked(ids):
             rows = self._db.rows(
@@ -95,10 +101,8 @@ class NoteQueries:
 
     def any_deprecated(self) -> bool:
         """Whether there is a deprecated memory at all."""
-        found = self._db.row(
-            f"SELECT 1 FROM notes WHERE memory_status = 'deprecated' AND {MEMORY} LIMIT 1"
-        )
-        return found is not None
+        sql = f"SELECT 1 FROM notes WHERE memory_status = 'deprecated' AND {MEMORY} LIMIT 1"
+        return self._db.kept("any_deprecated", lambda: self._db.row(sql)) is not None
 
     def by_hash(self, hash: str, *, missing: bool | None = None) -> list[NoteRow]:
         """Notes with these bytes: all, only those gone (to pair a rename), or only present ones."""

@@ -24,6 +24,11 @@ _NOWHERE = -2.0
 
 _EVERYTHING = SearchFilter()
 
+_Head = tuple[str, str, int, str, str, str]
+"""The first fields of a `Hit`."""
+
+_NOTHING: _Head = ("", "", 0, "", "", "")
+
 
 class Resident:
     """Belongs to one thread."""
@@ -31,6 +36,7 @@ class Resident:
     def __init__(self, dimension: int) -> None:
         self._matrix = np.zeros((_FIRST_ROWS, dimension), dtype=np.float32)
         self._rows: list[ChunkRow | None] = []
+        self._heads: list[_Head] = []
         self._lengths: NDArray[np.float32] = np.zeros(_FIRST_ROWS, dtype=np.float32)
         self._free: list[int] = []
         self._places: dict[str, list[int]] = {}
@@ -46,7 +52,7 @@ class Resident:
             for place in self._places.pop(note_id, ()):
                 if (row := self._rows[place]) is not None:
                     del self._by_id[row.id]
-                self._rows[place] = None
+                self._rows[place], self._heads[place] = None, _NOTHING
                 self._lengths[place] = 0.0
                 self._postings.remove(place)
                 self._free.append(place)
@@ -95,23 +101,18 @@ class Resident:
     def _hits(self, places: Sequence[int], scores: Iterable[float]) -> list[Hit]:
         # One copy: places change hands while the hits are looked at.
         vectors, lengths = self._matrix[list(places)], self._lengths[list(places)].tolist()
-        found: list[Hit] = []
-        for place, score, vector, length in zip(places, scores, vectors, lengths, strict=True):
-            if (row := self._rows[place]) is not None:
-                found.append(
-                    Hit(
-                        *(row.id, row.note_id, row.ordinal, row.title, row.heading, row.text),
-                        score,
-                        vector if length > 0 else None,
-                    )
-                )
-        return found
+        heads = self._heads
+        return [
+            Hit(*heads[place], score, vector if length > 0 else None)
+            for place, score, vector, length in zip(places, scores, vectors, lengths, strict=True)
+        ]
 
     def _put(self, row: ChunkRow) -> int:
         place = self._free.pop() if self._free else self._next_place()
         self._by_id[row.id] = place
         self._postings.put(place, row.terms)
         self._rows[place] = replace(row, terms="", vector=None)
+        self._heads[place] = (row.id, row.note_id, row.ordinal, row.title, row.heading, row.text)
         if row.vector is not None:
             self._matrix[place] = row.vector
             self._lengths[place] = np.linalg.norm(row.vector)
@@ -122,6 +123,7 @@ class Resident:
             self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
             self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
         self._rows.append(None)
+        self._heads.append(_NOTHING)
         return len(self._rows) - 1
 
 

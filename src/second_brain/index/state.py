@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITH
 {model_use.SCHEMA};
 {reviews.SCHEMA}
 """
+_COUNTERS = "id, recall_count, last_recalled, contradiction_wins, contradiction_losses"
 _COLUMNS = "n, id, path, at, client, tool, summary, state, after_hash, trash_path"
 
 
@@ -158,21 +159,16 @@ class State:
 
     def counters(self, ids: Iterable[str] | None = None) -> dict[str, Counters]:
         """The counters of those memories, or of all, that have any."""
-        columns = "id, recall_count, last_recalled, contradiction_wins, contradiction_losses"
-        if ids is None:
-            rows = self._db.rows(f"SELECT {columns} FROM counters")
-        else:
-            rows = [
-                row
-                for batch in chunked(ids)
-                for row in self._db.rows(
-                    f"SELECT {columns} FROM counters WHERE id IN ({marks(batch)})", batch
-                )
-            ]
-        return {
-            str(row[0]): Counters(*cast("tuple[int, int | None, int, int]", row[1:]))
-            for row in rows
-        }
+        if ids is not None:
+            return self._db.kept_each("counters", ids, self._counters)
+        return _counters(self._db.rows(f"SELECT {_COUNTERS} FROM counters"))
+
+    def _counters(self, ids: list[str]) -> dict[str, Counters]:
+        found: dict[str, Counters] = {}
+        for batch in chunked(ids):
+            where = f"WHERE id IN ({marks(batch)})"
+            found |= _counters(self._db.rows(f"SELECT {_COUNTERS} FROM counters {where}", batch))
+        return found
 
     def change_id(self, old: str, new: str) -> None:
         """A memory has another id now; its counters and history follow."""
@@ -317,6 +313,12 @@ class State:
 
 def _connect(path: Path) -> Database:
     return Database(path, schema=_SCHEMA, version=_VERSION, synchronous="FULL")
+
+
+def _counters(rows: Iterable[tuple[Value, ...]]) -> dict[str, Counters]:
+    return {
+        str(row[0]): Counters(*cast("tuple[int, int | None, int, int]", row[1:])) for row in rows
+    }
 
 
 def _write_row(values: tuple[Value, ...]) -> WriteRow:

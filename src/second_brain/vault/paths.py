@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 from second_brain.errors import InvalidInput
 
@@ -14,6 +15,7 @@ TRASH = ".trash"
 _DRIVE = re.compile(r"[A-Za-z]:\Z")
 
 
+@lru_cache(maxsize=4_096)
 def checked(path: str, *, write: bool, separator: str = os.sep) -> tuple[str, ...]:
     """The parts of a vault-relative path. `separator` is the system's own, for the rules of it.
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import stat as st
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from second_brain.errors import InvalidInput, ReadFailed, VaultOffline
 from second_brain.vault.paths import checked
+
+_REMEMBERED = 4_096
+"""Paths that are kept as such: putting one together costs as much as asking the disk for it."""
 
 
 class VaultRoot:
@@ -16,6 +20,7 @@ class VaultRoot:
 
     def __init__(self, root: Path) -> None:
         self.path = root.resolve()
+        self._joined = lru_cache(_REMEMBERED)(self.path.joinpath)
         self._identity = self._seen()
         if self._identity is None:
             raise VaultOffline(f"The vault {self.path} is not there, or it is not a folder.")
@@ -42,7 +47,7 @@ class VaultRoot:
         Raises InvalidInput or ReadFailed for a place outside the vault, VaultOffline for a write.
         """
         parts = checked(path, write=write)
-        plain = self.path.joinpath(*parts)
+        plain = self._joined(*parts)
         if not self._leads_elsewhere(parts if follow else parts[:-1]):
             if write:
                 self.require()
