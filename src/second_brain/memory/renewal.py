@@ -8,7 +8,6 @@ to a somewhat weaker match. The numbers come from the table "Stale facts" of REA
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ def renew(
     if close.sum() == len(pool):
         return list(ranked)
     # How often a memory was recalled tells nothing of whether it still holds.
-    stands = [standing(replace(signals[entry.note_id], recalls=0)) for entry in pool]
+    stands = [standing(signals[entry.note_id]._replace(recalls=0)) for entry in pool]
     yielding: dict[str, float] = {}
     for place in np.flatnonzero(close.sum(axis=1) > 1).tolist():
         old = pool[place]
@@ -61,8 +60,7 @@ def renew(
     if not yielding:
         return list(ranked)
     return best_first(
-        replace(
-            entry,
+        entry._replace(
             score=max(0.0, yielding[entry.note_id]),
             parts={**entry.parts, "yields": entry.score - yielding[entry.note_id]},
         )

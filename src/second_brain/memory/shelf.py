@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import cast
 from urllib.parse import quote
 
@@ -106,6 +107,7 @@ class Shelf:
         return obsidian_url(self._vault, path)
 
 
+@lru_cache(maxsize=4_096)
 def obsidian_url(vault: str, path: str) -> str:
     """The link that opens a note in Obsidian."""
     file = path[:-3] if path[-3:].casefold() == ".md" else path
