@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,9 @@ from second_brain.index.database import Database, StoreDamaged
 from second_brain.index.state import State
 
 
-def opened(path: Path) -> Database:
+def opened(path: Path, clock: Callable[[], float] = time.monotonic) -> Database:
     schema = "CREATE TABLE t (a TEXT PRIMARY KEY, b BLOB)"
-    return Database(path, schema=schema, version=1, synchronous="FULL")
+    return Database(path, schema=schema, version=1, synchronous="FULL", clock=clock)
 
 
 @pytest.fixture
@@ -166,3 +168,56 @@ def test_what_is_kept_is_as_of_the_last_write(tmp_path: Path) -> None:
     db.run("DELETE FROM t WHERE a = 1")
     assert db.kept("n", count) == 2
     db.close()
+
+
+def test_damage_in_the_middle_is_noticed_although_all_is_in_memory(tmp_path: Path) -> None:
+    now = 0.0
+    database = opened(tmp_path / "x.db", lambda: now)
+    database.run_many("INSERT INTO t VALUES (?, ?)", ((str(n), b"x" * 500) for n in range(300)))
+    database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    now += 60
+    database.mend()
+    assert database.renewals == 0, "what the daemon wrote itself is no damage"
+    with database.path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\x17" * 20_000)
+    assert len(database.rows("SELECT a, b FROM t")) == 300, "it is read from memory"
+    database.mend()
+    assert database.renewals == 0, "not every page is read at every moment"
+    now += 60
+    database.mend()
+    assert database.renewals == 1
+    assert database.rows("SELECT a, b FROM t") == []
+    database.close()
+
+
+def test_what_was_read_is_kept_until_something_is_written(database: Database) -> None:
+    asked: list[list[str]] = []
+
+    def read(ids: list[str]) -> dict[str, int]:
+        asked.append(ids)
+        marks = ",".join("?" * len(ids))
+        rows = database.rows(f"SELECT a, length(b) FROM t WHERE a IN ({marks})", ids)
+        return {str(a): int(length or 0) for a, length in rows}  # type: ignore[arg-type]
+
+    assert database.kept_each("lengths", ["3", "new", "4"], read) == {"3": 2000, "4": 2000}
+    assert database.kept_each("lengths", ["4", "5", "new"], read) == {"4": 2000, "5": 2000}
+    assert asked == [["3", "new", "4"], ["5"]]
+    database.run("INSERT INTO t VALUES ('new', 'b')")
+    assert database.kept_each("lengths", ["new", "4"], read) == {"new": 1, "4": 2000}
+    assert asked[2:] == [["new", "4"]]
+    with suppress(ZeroDivisionError), database.transaction():
+        database.run("UPDATE t SET b = 'longer' WHERE a = 'new'")
+        assert database.kept_each("lengths", ["new"], read) == {"new": 6}
+        raise ZeroDivisionError
+    assert database.kept_each("lengths", ["new"], read) == {"new": 1}, "it was taken back"
+
+
+def test_what_is_kept_has_a_bound(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("second_brain.index.database._KEPT_MOST", 10)
+    for start in range(0, 100, 7):
+        ids = [str(number) for number in range(start, start + 7)]
+        assert database.kept_each("x", ids, lambda ids: dict.fromkeys(ids, 1)) == dict.fromkeys(
+            ids, 1
+        )
+        assert all(len(kept) <= 10 for _, kept in database._kept.values())  # type: ignore[arg-type]

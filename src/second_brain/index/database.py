@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,9 @@ _REFUSED = frozenset(
     }
 )
 
+
+_BETWEEN_CHECKS = 10.0
+"""Seconds from one look at every page to the next, which takes a tenth of a second a few 10 MB."""
 
 _KEPT_MOST = 4_096
 """So many answers are kept of one kind, so that memory does not grow with the vault."""
@@ -61,7 +65,13 @@ class Database:
     """
 
     def __init__(
-        self, path: Path, *, schema: str, version: int, synchronous: Literal["NORMAL", "FULL"]
+        self,
+        path: Path,
+        *,
+        schema: str,
+        version: int,
+        synchronous: Literal["NORMAL", "FULL"],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Opens or creates. Raises StoreDamaged, StoreTooNew, WriteFailed."""
         self.path = path
@@ -77,6 +87,8 @@ class Database:
         self._damaged = False
         self._begun = False
         self._identity = (0, 0)
+        self._clock = clock
+        self._checked_mtime, self._checked_at = 0, 0.0
         self._connection = self._open()
 
     def _open(self) -> sqlite3.Connection:
@@ -93,6 +105,7 @@ class Database:
                 connection.close()
                 raise
             self._identity = (found.st_dev, found.st_ino)
+            self._checked_mtime, self._checked_at = found.st_mtime_ns, self._clock()
             return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -119,9 +132,12 @@ class Database:
 
         What is in memory may hide that for long; what is written meanwhile would be gone.
         """
-        with self._turn():
-            if self._depth == 0 and not self._damaged and self._is_another():
-                self._damaged = True
+        # Looked at beside the connection, which others use meanwhile.
+        identity = self._identity
+        if self._is_another():
+            with self._lock:
+                if self._depth == 0 and self._identity == identity:
+                    self._damaged = True
         with self._turn():
             return
 
@@ -139,9 +155,18 @@ class Database:
             address = f"file:{quote(str(self.path))}?mode=ro"
             with closing(sqlite3.connect(address, uri=True)) as other:
                 tables = other.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-                return int(tables) == 0
+                return int(tables) == 0 or not self._is_whole(other, found.st_mtime_ns)
         except sqlite3.DatabaseError as error:
             return _primary_code(error) in _DAMAGED
+
+    def _is_whole(self, other: sqlite3.Connection, mtime_ns: int) -> bool:
+        """Whether every page can be read, looked at when the file was written to: by a checkpoint,
+        or by whoever damaged it."""
+        now = self._clock()
+        if mtime_ns == self._checked_mtime or now - self._checked_at < _BETWEEN_CHECKS:
+            return True
+        self._checked_mtime, self._checked_at = mtime_ns, now
+        return bool(other.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

@@ -167,6 +167,7 @@ def _recover(stage: Scene) -> None:
         stage.told, told = {}, stage.told
         try:
             done = stage.recall() and stage.remember() and stage.append(stage.ledger.claims[0])
+            done = done and stage.catalogue_is_whole()
         except (OSError, http.client.HTTPException):
             done = False
         stage.told = told

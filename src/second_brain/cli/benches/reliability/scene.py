@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from second_brain.cli.benches.asking import Answer
 from second_brain.cli.benches.made_up import SHORT
@@ -58,6 +60,15 @@ class Scene:
         verdict = Judge(self.bed, self.daemon).judge(self.ledger, Way(DEFAULT_MODEL))
         found = verdict.findings
         return [*found.lost, *found.torn, *found.twice, *verdict.differences]
+
+    def catalogue_is_whole(self) -> bool:
+        """Whether another process can read all of the catalogue."""
+        try:
+            address = f"file:{quote(str(self.stores / 'catalog.db'))}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True)) as other:
+                return bool(other.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        except sqlite3.DatabaseError:
+            return False
 
     def made_up_notes_changed(self) -> list[str]:
         """The user's own notes that are not as they were, byte for byte."""
