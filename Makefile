@@ -1,6 +1,7 @@
 # make run      serve the example vault (a copy of it); make run VAULT=~/Notes serves yours
 # make test     all tests
-# make nightly  10,000 examples of every property, for hours; TESTS=tests/vault runs those only
+# make nightly  10,000 examples of every property and other long tests, for hours;
+#               TESTS=tests/vault runs those only
 # make lint     style and types
 # make setup    what the others do first by themselves: .venv, packages, the embedding model
 # make instructions  write ai_instructions/ anew from their one text
@@ -78,7 +79,7 @@ test: model clients
 
 # What it finds is kept in .hypothesis and tried first the next time.
 nightly: model
-	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m hypothesis --timeout=0 $(TESTS)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m 'hypothesis or nightly' --timeout=0 $(TESTS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from profiles import is_nightly
 from worlds import World, serving
 
 
@@ -70,7 +71,14 @@ def saved(tmp_path: Path, value: object) -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("count", [40])
+LONG = (
+    pytest.mark.nightly,
+    pytest.mark.skipif(not is_nightly(), reason="minutes of work: make nightly"),
+)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("count", [40, pytest.param(2_000, marks=LONG)])
 def test_an_export_comes_back_as_it_was_and_only_once(
     world: World, tmp_path: Path, count: int
 ) -> None:
