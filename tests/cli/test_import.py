@@ -88,7 +88,7 @@ def test_an_export_comes_back_as_it_was_and_only_once(
     assert world.run("import", saved(tmp_path, half)).exit_code == 0
     dry = world.run("import", "--dry-run", saved(tmp_path, export))
     assert dry.stdout == (
-        f"{count - count // 2} notes would be made; {count // 2} memories are there already.\n"
+        f"{count - count // 2:,} notes would be made; {count // 2:,} memories are there already.\n"
     )
     done = world.run("import", saved(tmp_path, export))
     assert done.exit_code == 0, done.output

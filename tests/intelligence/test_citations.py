@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from second_brain.intelligence.citations import CitationFilter, check, checked
@@ -96,6 +96,7 @@ TEXTS = st.lists(WORDS, max_size=60).map(" ".join) | st.text(max_size=200)
 
 
 @given(TEXTS, st.lists(st.integers(1, 9), min_size=1, max_size=20))
+@example("The [M1] . » The", [1])
 def test_pieces_make_no_difference(text: str, sizes: list[int]) -> None:
     whole, pieces = CitationFilter(SOURCES), CitationFilter(SOURCES)
     whole.feed(text), whole.finish()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from second_brain.memory.excerpt import excerpt, shares
@@ -27,6 +27,7 @@ def test_a_small_budget_serves_the_best_first() -> None:
 
 
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=20), st.integers(0, 100_000))
+@example([0, 201], 201)
 def test_what_fits_is_not_cut_and_a_rest_is_used(lengths: list[int], budget: int) -> None:
     given_ = shares(lengths, budget)
     if sum(lengths) <= budget:

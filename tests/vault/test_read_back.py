@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Iterable
 
 from edits import PROPERTY_EDITS, RELATIONS, TEXT_EDITS, Edit, added, set_to
-from hypothesis import assume, given, note
+from hypothesis import assume, example, given, note
 from hypothesis import strategies as st
 from written_notes import KEYS, LINKS, NEW_TAGS, OWN, TEXTS, VALUES, notes, odd_notes
 from yaml_readers import Obsidian, Reading, Told, read_by_python_frontmatter, told
@@ -105,6 +105,8 @@ def test_every_edit_can_be_taken_back_beside_what_came_later(
         st.builds(added, st.just("tags"), NEW_TAGS),
     ),
 )
+@example(b"---\ntags:\n  - a\n  - - b\n---\n", added("tags", ["new"]))
+@example(b"---\ntags:\n  - - b\n    - - c\n  - d: e\n    f: g\n---\n", added("tags", ["new"]))
 def test_what_was_added_to_a_list_can_be_taken_out_again(data: bytes, edit: Edit) -> None:
     assert edit.key is not None
     try:

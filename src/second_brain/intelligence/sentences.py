@@ -13,7 +13,7 @@ CITATION = r"\[\s*[Mm]\d{1,4}(?:\s*[,;]\s*[Mm]?\d{1,4})*\s*\]"
 # that it must be there: in the middle of a stream nothing is decided yet.
 _END = re.compile(
     r"(?P<mark>[.!?…。！？]+)(?:[\"'”’»)*_]|[ \u00a0\u202f](?=»))*"
-    rf"(?P<cited>(?:\s*{CITATION})*)(?:[.]?)(?=\s+[^\s\[a-zà-ÿ])"
+    rf"(?P<cited>(?:\s*{CITATION})*)(?:[.]?)(?=\s+[^\s\[a-zà-ÿ»])"
     r"|(?P<line>\s*\n)"
 )
 _ABBREVIATION = re.compile(

@@ -13,6 +13,8 @@ def shares(lengths: list[int], budget: int) -> list[int]:
     Short texts leave theirs to the others. A budget that cannot give each its least serves the
     first ones, which are the best, and leaves nothing to the last.
     """
+    if sum(lengths) <= budget:
+        return list(lengths)
     left = len(lengths)
     given = [0] * left
     if budget < _LEAST * left:

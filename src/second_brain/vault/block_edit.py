@@ -101,7 +101,10 @@ def without_items(
     assert isinstance(node, SequenceNode)
     positions = _positions(text, entry)
     kept = [keep(value) for value in values]
-    if len(kept) != len(positions):
+    nested = [not isinstance(item, ScalarNode) for item in node.value]
+    if len(kept) != len(positions) or any(
+        deep and not stays for deep, stays in zip(nested, kept, strict=True)
+    ):
         raise Unsupported("one of its lists is written in an unusual way")
     if node.flow_style:
         if not any(kept):
@@ -142,7 +145,7 @@ def _positions(text: str, entry: Entry) -> list[tuple[int, int]]:
     starts: list[tuple[int, int]] = []
     for item, (begin, _) in zip(node.value, spans, strict=True):
         found = [each.span() for each in dashes.finditer(text, entry.start, begin)]
-        if not isinstance(item, ScalarNode) or not found or found[-1] in starts:
+        if not found or found[-1] in starts:
             raise Unsupported("one of its lists is written in an unusual way")
         starts.append(found[-1])
     ends = [*(start for start, _ in starts[1:]), entry.end]
