@@ -73,7 +73,10 @@ class Mind:
 
     def tasks(self) -> list[asyncio.Task[object]]:
         """What goes on beside the answers, begun."""
-        running: list[Coroutine[object, object, object]] = [self.maintenance.run()]
+        running: list[Coroutine[object, object, object]] = [
+            self.maintenance.run(),
+            self._memories.rereading.run(),
+        ]
         if self._worker is not None:
             running.append(self._worker.run())
         return [asyncio.create_task(each, name="mind") for each in running]
@@ -107,7 +110,7 @@ class Mind:
         )
         handlers = {
             DIGEST: self.intelligence.made_later,
-            COMPARE: Comparing(self._memories, desk).compare,
+            COMPARE: Comparing(self._memories, desk, self._state).compare,
         }
         return Worker(jobs, handlers, clock_ms=self._clock_ms)
 

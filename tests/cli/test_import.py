@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from profiles import is_nightly
 from worlds import World, serving
+
+from profiles import is_nightly
 
 
 @pytest.fixture(params=["daemon", "alone"])
@@ -99,7 +100,7 @@ def test_an_export_comes_back_as_it_was_and_only_once(
     assert (again["memories"], again["there"], again["left_out"]) == (0, count, [])
     assert kept(json.loads(world.run("export").stdout)) == kept(export)
     assert len(list(world.vault.rglob("*.md"))) == count
-    assert "import “" in world.run("log").stdout
+    assert "import “" in world.run("log", export["entries"][0]["id"]).stdout
 
 
 @pytest.mark.parametrize(

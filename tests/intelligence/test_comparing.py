@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from chat_server import Reply, ScriptedServer, data_of
-from live import Brain
+from live import AGENT, Brain
 
 from second_brain.index.embedding import Embedder
 from second_brain.intelligence.chat_protocol import ChatServer
@@ -43,7 +43,7 @@ def two(brain: Brain, known: str, new: str, **options: Any) -> tuple[str, str, s
 
 
 def compare(brain: Brain, model: ChatServer, newcomer: str, known: str) -> None:
-    brain.run(Comparing(brain.memories, model).compare(key(newcomer, known)))
+    brain.run(Comparing(brain.memories, model, brain.daemon.state).compare(key(newcomer, known)))
 
 
 def status(brain: Brain, id: str) -> str | None:
@@ -93,6 +93,19 @@ def test_a_text_that_orders_is_only_data_and_keep_changes_nothing(
     system = server.asked[-1]["messages"][0]
     assert order not in json.dumps(system)
     assert order in data_of(server.asked[-1])
+
+
+def test_the_same_two_texts_are_judged_once_whichever_is_newer(
+    brain: Brain, server: ScriptedServer, model: ChatServer
+) -> None:
+    server.always = says("keep")
+    old, _, new, _ = two(brain, "Ivo paints doors green.", "Ivo paints gates green.")
+    compare(brain, model, new, old)
+    compare(brain, model, old, new)
+    assert len(server.requests) == 1
+    brain.run(brain.memories.update(old, "Ivo paints doors white.", caller=AGENT))
+    compare(brain, model, old, new)
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("protection", ["canonical", "important"])

@@ -181,7 +181,7 @@ class TestPatternsAndMaintenance:
         daemon.post("/maintain")
         last = eventually(lambda: self.finished(daemon), within=90)
         assert list(last["done"]) == [
-            "classify", "links", "relations", "duplicates",
+            "classify", "links", "relations", "duplicates", "contradictions",
             "digests", "patterns", "index", "history",
         ]  # fmt: skip
         assert last["done"]["digests"] == "1 made: solar."

@@ -94,6 +94,22 @@ class Reviews:
         found = self._db.row(f"SELECT {_COLUMNS} FROM reviews WHERE n = ?", (n,))
         return _row(found) if found else None
 
+    def between(self, one: str, other: str) -> ReviewRow | None:
+        """The pair of these two, whichever of them is the newcomer."""
+        found = self._db.row(
+            f"SELECT {_COLUMNS} FROM reviews WHERE (newcomer = ? AND known = ?)"
+            " OR (newcomer = ? AND known = ?) ORDER BY decision IS NULL, n LIMIT 1",
+            (one, other, other, one),
+        )
+        return _row(found) if found else None
+
+    def turn(self, n: int) -> None:
+        """The known one was changed: it is the newcomer now."""
+        self._db.run("UPDATE reviews SET newcomer = known, known = newcomer WHERE n = ?", (n,))
+
+    def drop(self, n: int) -> None:
+        self._db.run("DELETE FROM reviews WHERE n = ?", (n,))
+
     def open(self) -> list[ReviewRow]:
         """Those that wait, the newest first."""
         rows = self._db.rows(

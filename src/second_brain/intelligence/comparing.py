@@ -9,12 +9,14 @@ one undo takes back, and what the user decided once is not judged again.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from second_brain.errors import NoteNotFound
+from second_brain.intelligence.maintenance import Meta
 from second_brain.intelligence.prompts import Block, as_data, instructions
 from second_brain.intelligence.provider import Model, Question
 from second_brain.memory.describe import USER_SOURCE
@@ -45,6 +47,8 @@ _PROMPT = "compare.v1"
 _MOST_CHARACTERS = 6_000
 _PROTECTED_FROM = 4
 _LONGEST_REASON = 300
+_KEY = "pairs judged"
+_MOST_KEPT = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,12 @@ class Verdict:
     newcomer_wins: bool
     merged: str
     reason: str
+
+
+def _mark(one: Memory, other: Memory) -> str:
+    """Of two texts whichever is newer: these need not be judged again until one is changed."""
+    texts = sorted(f"{memory.id}\n{memory.content}" for memory in (one, other))
+    return hashlib.sha256("\n\n".join(texts).encode()).hexdigest()[:16]
 
 
 def key(newcomer: str, known: str) -> str:
@@ -102,8 +112,9 @@ def protected(memory: Memory) -> bool:
 class Comparing:
     """Works off jobs of the kind COMPARE."""
 
-    def __init__(self, memories: MemoryService, model: Model) -> None:
+    def __init__(self, memories: MemoryService, model: Model, meta: Meta) -> None:
         self._memories = memories
+        self._meta = meta
         self._model = model
         self._caller = Caller(model.name, "compare")
 
@@ -117,9 +128,22 @@ class Comparing:
             return  # One of the two is gone, and with it the question.
         if "deprecated" in (newcomer.status, known.status):
             return
+        judged = await asyncio.to_thread(self._judged)
+        mark = _mark(newcomer, known)
+        if mark in judged:
+            return
         verdict = await judge(self._model, known.content, newcomer.content)
         if verdict.relation != "keep":
             await self._act(newcomer, known, verdict)
+        kept = json.dumps([*judged, mark][-_MOST_KEPT:])
+        await asyncio.to_thread(self._meta.set_meta, _KEY, kept)
+
+    def _judged(self) -> list[str]:
+        try:
+            found = json.loads(self._meta.get_meta(_KEY) or "[]")
+        except ValueError:
+            return []
+        return [str(mark) for mark in found] if isinstance(found, list) else []
 
     async def _act(self, newcomer: Memory, known: Memory, verdict: Verdict) -> None:
         decision: Decision = "merge" if verdict.relation == "merge" else "replace"

@@ -49,6 +49,7 @@ class Steps:
             Step("links", self._links),
             Step("relations", self._relations),
             Step("duplicates", self._duplicates),
+            Step("contradictions", self._contradictions),
             Step("digests", self._digests),
             Step("patterns", self._find_patterns),
             self._optimize,
@@ -80,6 +81,15 @@ class Steps:
         shown = "; ".join(" = ".join(f"“{row.path}”" for row in rows) for rows in found[:_SHOWN])
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         return f"The same in the same words: {shown}{more}. Nothing was changed."
+
+    async def _contradictions(self) -> str:
+        swept = await self._memories.rereading.sweep()
+        left = f"; {swept.left} are left for the next nights" if swept.left else ""
+        waiting, _ = await self._memories.reviews(0)
+        return (
+            f"{swept.compared} new or changed memories were compared{left}. "
+            f"{waiting} pairs wait for review."
+        )
 
     async def _digests(self) -> str:
         if not self._intelligence.has_model:

@@ -95,7 +95,7 @@ class Reviewing:
         if not near:
             return ""
         try:
-            found = await asyncio.to_thread(self._compare, newcomer, text, near)
+            found = await asyncio.to_thread(self.compare, newcomer, text, near)
         except SecondBrainError as error:
             log.warning("A new memory was not compared with those near to it: %s", error)
             return ""
@@ -136,7 +136,18 @@ class Reviewing:
         score: float,
         merged: str | None = None,
     ) -> int | None:
-        """Put a pair on the list, blocking; None if it was decided before."""
+        """Put a pair on the list, blocking; None if it was decided before, either way round.
+
+        What was only settled by editing is open again when an edit unsettles it.
+        """
+        before = self._state.reviews.between(newcomer, known)
+        while before is not None and before.decision == SETTLED:
+            self._state.reviews.drop(before.n)
+            before = self._state.reviews.between(newcomer, known)
+        if before is not None and before.decision is not None:
+            return None
+        elif before is not None and before.newcomer != newcomer:
+            self._state.reviews.turn(before.n)
         return self._state.reviews.put(
             newcomer=newcomer,
             known=known,
@@ -217,10 +228,11 @@ class Reviewing:
         """A newcomer against what is protected is a draft, until the user decides."""
         await self._resolving.draft(id, caller, why)
 
-    def _compare(
-        self, newcomer: str, text: str, near: Sequence[tuple[str, float]]
+    def compare(
+        self, newcomer: str, text: str, near: Sequence[tuple[str, float]], *, ask: bool = True
     ) -> tuple[NoteRow, Conflict] | None:
-        if self.ask_later is not None:
+        """Mark what rules prove, blocking, and have a model `ask`ed; the first that was found."""
+        if ask and self.ask_later is not None:
             for id, _ in near[:_MOST_ASKED]:
                 self.ask_later(newcomer, id)
         first: tuple[NoteRow, Conflict] | None = None

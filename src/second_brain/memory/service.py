@@ -46,6 +46,7 @@ from second_brain.memory.overview import Overview
 from second_brain.memory.pictures import Picture, Pictures
 from second_brain.memory.recalling import Recalling
 from second_brain.memory.relations import Relations
+from second_brain.memory.rereading import Rereading
 from second_brain.memory.resolving import Resolving
 from second_brain.memory.retiring import Retiring
 from second_brain.memory.reviewing import Decided, Reviewing, ReviewItem
@@ -63,7 +64,7 @@ NOBODY = Caller()
 class MemoryService:
     """Implements `Memories`. `now` is local time with its zone, `new_id` makes a fresh id,
     `clock` is monotonic seconds. `tending` is for the daemon to
-    run; `digestible`, `composing` and `link_pass` are for what is built upon memories."""
+    run; `digestible`, `composing`, `link_pass` and `rereading` are for what is built upon memories."""
 
     def __init__(
         self,
@@ -117,6 +118,7 @@ class MemoryService:
         self.link_pass = LinkPass(
             engine, self._scribe, self._shelf, similarities, state=state, rules=rules
         )
+        self.rereading = Rereading(engine, self._shelf, similarities, self.reviewing, state)
         self._overview = Overview(engine.catalog, state, self._shelf, self.digestible)
         self._chronicle = Chronicle(engine.catalog, state, engine.files)
         retiring = Retiring(engine, self._scribe, self._shelf, folder=rules.folder)
@@ -155,12 +157,16 @@ class MemoryService:
         return await self._capture.likenesses(content, title)
 
     async def append(self, id: str, addition: str, *, caller: Caller = NOBODY) -> Appended:
-        return await self._editing.append(id, addition, caller)
+        appended = await self._editing.append(id, addition, caller)
+        self.rereading.later(id)
+        return appended
 
     async def update(
         self, id: str, content: str, *, base: str | None = None, caller: Caller = NOBODY
     ) -> Updated:
-        return await self._editing.update(id, content, caller, base)
+        updated = await self._editing.update(id, content, caller, base)
+        self.rereading.later(id)
+        return updated
 
     async def forget(self, id: str, *, caller: Caller = NOBODY) -> Forgotten:
         return await self._editing.forget(id, caller)

@@ -126,6 +126,16 @@ class Similarities:
             log.warning("Related memories cannot be looked for: %s", error)
             return []
 
+    async def near(self, title: str, text: str, *, besides: str) -> tuple[tuple[str, float], ...]:
+        """The memories that may be about the same as one that is there, `besides`, with their
+        scores. Raises IndexUnavailable; it gives way to what somebody waits for."""
+        scale = self._index.encoder.similarity
+        if scale is None or not self._index.semantic:
+            raise IndexUnavailable("texts are compared by the embedding model, which is not loaded")
+        closest = await self._closest(title, text, urgent=False)
+        scored = [(id, scale.score(cosine)) for id, cosine in closest if id != besides]
+        return tuple((id, score) for id, score in scored[:_MOST_NEAR] if score >= NEAR_SCORE)
+
     async def _by_words_too(
         self, text: str, closest: Sequence[tuple[str, float]], least: float
     ) -> tuple[str, ...]:
@@ -154,7 +164,9 @@ class Similarities:
 
         return await asyncio.to_thread(kept)
 
-    async def _closest(self, title: str, text: str) -> list[tuple[str, float]]:
+    async def _closest(
+        self, title: str, text: str, *, urgent: bool = True
+    ) -> list[tuple[str, float]]:
         """Memories by the cosine of their passage that is nearest to the text's least near one.
 
         Every passage of the text must be near to the same memory for that to be near to the text.
@@ -167,7 +179,7 @@ class Similarities:
             overlap=self._chunking.overlap,
         )
         texts = [embedded_text(title, chunk) for chunk in cut]
-        vectors = await self._index.encoder.documents(texts, urgent=True)
+        vectors = await self._index.encoder.documents(texts, urgent=urgent)
         found: list[dict[str, float]] = []
         everything = SearchFilter(exclude_deprecated=True)
         for vector in vectors[:_NEAREST]:

@@ -143,7 +143,7 @@ def _positions(text: str, entry: Entry) -> list[tuple[int, int]]:
         return spans
     dashes = re.compile(rf"^[ ]{{{node.start_mark.column}}}-(?=[ \t\r\n]|\Z)", re.M)
     starts: list[tuple[int, int]] = []
-    for item, (begin, _) in zip(node.value, spans, strict=True):
+    for begin, _ in spans:
         found = [each.span() for each in dashes.finditer(text, entry.start, begin)]
         if not found or found[-1] in starts:
             raise Unsupported("one of its lists is written in an unusual way")
