@@ -102,10 +102,10 @@ def test_the_same_two_texts_are_judged_once_whichever_is_newer(
     old, _, new, _ = two(brain, "Ivo paints doors green.", "Ivo paints gates green.")
     compare(brain, model, new, old)
     compare(brain, model, old, new)
-    assert len(server.requests) == 1
+    assert len(server.asked) == 1
     brain.run(brain.memories.update(old, "Ivo paints doors white.", caller=AGENT))
     compare(brain, model, old, new)
-    assert len(server.requests) == 2
+    assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize("protection", ["canonical", "important"])

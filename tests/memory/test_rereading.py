@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+
+import pytest
 from live import AGENT, Brain, eventually
 
 from second_brain.memory.reviewing import ReviewItem
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rereading(brain: Brain) -> Iterator[None]:
+    """As the daemon does beside its answers; it ends with the brain's loop."""
+
+    async def begin() -> asyncio.Task[None]:
+        return asyncio.create_task(brain.memories.rereading.run())
+
+    task = brain.run(begin())
+    yield
+    task.get_loop().call_soon_threadsafe(task.cancel)
 
 
 def between(brain: Brain, one: str, other: str) -> ReviewItem | None:
@@ -22,6 +38,7 @@ def test_an_edited_memory_is_compared_soon_and_an_edit_settles_and_unsettles(bra
     )
     brain.run(edited)
     item = eventually(lambda: between(brain, old, other), within=60)
+    assert item is not None
     assert (item.newcomer.id, item.found_by, item.kind) == (other, "rules", "value")
     assert "57" in item.reason
 

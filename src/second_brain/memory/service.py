@@ -63,8 +63,8 @@ NOBODY = Caller()
 
 class MemoryService:
     """Implements `Memories`. `now` is local time with its zone, `new_id` makes a fresh id,
-    `clock` is monotonic seconds. `tending` is for the daemon to
-    run; `digestible`, `composing`, `link_pass` and `rereading` are for what is built upon memories."""
+    `clock` is monotonic seconds. `tending` and `rereading` are for the daemon
+    to run; `digestible`, `composing` and `link_pass` are for what is built upon memories."""
 
     def __init__(
         self,
