@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from second_brain.clock import clock_ms, local_now
@@ -17,13 +18,15 @@ from second_brain.index.catalog import Catalog
 from second_brain.index.index import Index
 from second_brain.index.state import State
 from second_brain.intelligence.maintenance import Maintenance, Night, Step
-from second_brain.intelligence.service import DIGEST, Intelligence
+from second_brain.intelligence.service import DIGEST, SELF, Intelligence
 from second_brain.memory.service import MemoryService
 
 if TYPE_CHECKING:
     from second_brain.intelligence.chat_protocol import ChatServer
     from second_brain.intelligence.desk import Desk
     from second_brain.intelligence.digests import Digests
+    from second_brain.intelligence.patterns import Patterns
+    from second_brain.intelligence.relating import Relating
     from second_brain.intelligence.worker import Worker
 
 
@@ -102,6 +105,7 @@ class Mind:
 
     def _waiting_room(self, desk: Desk) -> Worker:
         from second_brain.intelligence.comparing import COMPARE, Comparing, key  # noqa: PLC0415
+        from second_brain.intelligence.steps import PATTERNS, RELATIONS  # noqa: PLC0415
         from second_brain.intelligence.worker import Worker  # noqa: PLC0415
 
         jobs = self._state.model_jobs
@@ -111,6 +115,8 @@ class Mind:
         handlers = {
             DIGEST: self.intelligence.made_later,
             COMPARE: Comparing(self._memories, desk, self._state).compare,
+            PATTERNS: self._patterns_again,
+            RELATIONS: self._relations_again,
         }
         return Worker(jobs, handlers, clock_ms=self._clock_ms)
 
@@ -123,21 +129,43 @@ class Mind:
             memories.digestible, memories.composing, self._desk, now=self._now, chars=chars
         )
 
-    def _steps(self) -> Sequence[Step]:
+    @cached_property
+    def _patterns(self) -> Patterns:
         from second_brain.intelligence.patterns import Patterns  # noqa: PLC0415
-        from second_brain.intelligence.relating import Relating  # noqa: PLC0415
         from second_brain.intelligence.sources import room  # noqa: PLC0415
-        from second_brain.intelligence.steps import Steps  # noqa: PLC0415
+
+        chars = room(self._context_tokens)
+        return Patterns(self._memories, self._memories.composing, self._desk, chars=chars)
+
+    @cached_property
+    def _relating(self) -> Relating | None:
+        from second_brain.intelligence.relating import Relating  # noqa: PLC0415
 
         memories, desk = self._memories, self._desk
+        if desk is None:
+            return None
+        return Relating(memories, memories.link_pass.untyped, desk, self._state)
+
+    async def _patterns_again(self, _: str) -> None:
+        await self._patterns.find(SELF)
+
+    async def _relations_again(self, _: str) -> None:
+        if self._relating is not None:
+            await self._relating.run(SELF)
+
+    def _steps(self) -> Sequence[Step]:
+        from second_brain.intelligence.steps import Steps  # noqa: PLC0415
+
+        jobs = self._state.model_jobs
         return Steps(
-            memories,
+            self._memories,
             self.intelligence,
-            Patterns(memories, memories.composing, desk, chars=room(self._context_tokens)),
-            Relating(memories, memories.link_pass.untyped, desk, self._state) if desk else None,
+            self._patterns,
+            self._relating,
             optimize=Step("index", self._optimize),
             tidy=self._tidy,
             copies=self._catalog.copies,
+            later=lambda kind, error: jobs.put(kind, "", self._clock_ms(), error),
         ).all()
 
     async def _optimize(self) -> str:

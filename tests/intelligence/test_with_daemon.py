@@ -4,50 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import brain, label_of, labels, say
 from chat_server import Reply, ScriptedServer, data_of, scripted_server
 from harness import DaemonProcess, age, eventually
 
 OLD = "2025-01-{day:02}T10:00:00"
 SOLAR = "Solar panel {n} of the roof gives {watts} watts at noon."
 GONE = Reply(status=503, error="no memory left")
-
-
-def labels(request: dict[str, Any]) -> dict[str, str]:
-    """What the model was given to read, by its label."""
-    found = re.findall(r"<<<begin (\w+) \w+>>>\n(.*?)\n<<<end", data_of(request), re.DOTALL)
-    return dict(found)
-
-
-def label_of(request: dict[str, Any], words: str) -> str:
-    return next(label for label, text in labels(request).items() if words in text)
-
-
-def say(daemon: DaemonProcess, query: str) -> str:
-    text = daemon.http.post("/chat", json={"query": query}).text
-    lines = [line.removeprefix("data: ") for line in text.splitlines() if line]
-    assert lines.pop() == "[DONE]"
-    return "".join(json.loads(line)["response"] for line in lines)
-
-
-def brain(daemon: DaemonProcess, command: str) -> str:
-    """What a command prints."""
-    arguments = ["--vault", str(daemon.vault), "--data-dir", str(daemon.data)]
-    return subprocess.run(
-        [sys.executable, "-m", "second_brain.cli.main", command, *arguments],
-        env=daemon.env,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=100,
-    ).stdout
 
 
 def write_notes(vault: Path) -> None:
@@ -224,6 +193,25 @@ class TestPatternsAndMaintenance:
         assert last["begun"] == before["begun"]
         assert last["done"]["patterns"] == "None found."
         daemon.wait_ready()
+
+    def test_what_the_model_failed_in_by_night_is_tried_again_before_the_next(
+        self, daemon: DaemonProcess, server: ScriptedServer
+    ) -> None:
+        before = daemon.get("/maintain")["last"]["finished"]
+        server.always = Reply("No JSON at all.")
+        daemon.post("/maintain")
+        last = eventually(lambda: self.finished(daemon, after=before), within=90)
+        assert "tried again when the model answers" in last["done"]["patterns"]
+        assert daemon.health()["llm"]["waiting"]["patterns"] == 1
+        server.always = Reply(
+            lambda asked: (
+                '{"patterns": []}'
+                if "patterns" in asked["messages"][0]["content"]
+                else '{"relation": "relates_to", "quote": ""}'
+            )
+        )
+        # The queue tries again after a minute or two; a start tries what was never tried at once.
+        eventually(lambda: "patterns" not in daemon.health()["llm"]["waiting"], within=300)
 
     def test_the_command_does_it_too_and_the_status_shows_the_model(
         self, daemon: DaemonProcess

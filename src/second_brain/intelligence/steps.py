@@ -9,6 +9,7 @@ from second_brain.index.rows import NoteRow
 from second_brain.intelligence.digests import Digest
 from second_brain.intelligence.maintenance import Night, Step
 from second_brain.intelligence.patterns import Patterns
+from second_brain.intelligence.provider import ModelFailed
 from second_brain.intelligence.relating import Relating
 from second_brain.intelligence.service import SELF, Intelligence
 from second_brain.memory.composing import Composing, Part
@@ -18,11 +19,14 @@ _MOST_BATCHES = 20
 _MOST_DIGESTS = 5
 _MOST_COPIES = 50
 _SHOWN = 5
+PATTERNS, RELATIONS = "patterns", "relations"
+"""The kinds of jobs that wait for a model, should it fail by night; there is one of each."""
 _WITHOUT = "Not done: no language model is set up."
 
 
 class Steps:
-    """`tidy` is the daemon's own upkeep, blocking; `copies` finds memories that say the same."""
+    """`tidy` is the daemon's own upkeep, blocking; `copies` finds memories that say the same;
+    `later`, given a kind and an error, has what a model failed in wait for it, blocking."""
 
     def __init__(
         self,
@@ -34,6 +38,7 @@ class Steps:
         optimize: Step,
         tidy: Callable[[], None],
         copies: Callable[[int], list[list[NoteRow]]],
+        later: Callable[[str, str], None],
     ) -> None:
         self._memories = memories
         self._intelligence = intelligence
@@ -42,6 +47,7 @@ class Steps:
         self._optimize = optimize
         self._tidy = tidy
         self._copies = copies
+        self._later = later
 
     def all(self) -> Sequence[Step]:
         return (
@@ -72,7 +78,10 @@ class Steps:
     async def _relations(self) -> str:
         if self._relating is None:
             return _WITHOUT
-        return f"{await self._relating.run(SELF)} links got a type."
+        try:
+            return f"{await self._relating.run(SELF)} links got a type."
+        except ModelFailed as error:
+            return await self._again(RELATIONS, error)
 
     async def _duplicates(self) -> str:
         found = await asyncio.to_thread(self._copies, _MOST_COPIES)
@@ -106,8 +115,15 @@ class Steps:
     async def _find_patterns(self) -> str:
         if not self._intelligence.has_model:
             return _WITHOUT
-        found = await self._patterns.find(SELF)
+        try:
+            found = await self._patterns.find(SELF)
+        except ModelFailed as error:
+            return await self._again(PATTERNS, error)
         return f"{len(found)} found; they wait for your confirmation." if found else "None found."
+
+    async def _again(self, kind: str, error: ModelFailed) -> str:
+        await asyncio.to_thread(self._later, kind, str(error))
+        return f"Not finished, and tried again when the model answers: {error}"
 
     async def _history(self) -> str:
         await asyncio.to_thread(self._tidy)
