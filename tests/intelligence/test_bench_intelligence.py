@@ -59,3 +59,26 @@ def test_a_server_that_fails_is_scored_as_silent(server: ScriptedServer) -> None
     found = {score.what: score for score in scores}
     assert found["kind"].silent == found["kind"].asked == 3
     assert sum(score.silent for score in scores if score.what.startswith("pairs")) == 7
+
+
+def test_turns_of_talk_are_scored_by_what_questions_need(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    turns = {"a": "Ann: I went to Rome yesterday.", "b": "Ann: The rent is 40 euros.",
+             "c": "Ann: The rent is 50 euros.", "d": "Bob: Lovely."}  # fmt: skip
+    asked = [("temporal", ["a"]), ("temporal", ["d"]), ("multi-hop", ["b", "c"])]
+    (tmp_path / "corpus.jsonl").write_text(
+        "\n".join(json.dumps({"id": id, "text": text}) for id, text in turns.items())
+    )
+    (tmp_path / "queries.jsonl").write_text(
+        "\n".join(json.dumps({"type": type, "relevant": ids}) for type, ids in asked)
+    )
+    server.always = Reply(answer)
+    found = table(
+        "--talk", str(tmp_path), "--llm-url", server.url, "--llm-model", "small", "--every", "40"
+    )
+    events, both = found["rules"]["talk: an event"], found["rules"]["talk: both hold"]
+    assert (events["asked"], events["right"], events["silent"]) == (2, 1, 1)
+    assert (both["asked"], both["wrong"]) == (1, 1)
+    assert found["small"]["talk: an event"]["wrong"] == 1
+    assert found["small"]["talk: both hold"]["right"] == 1

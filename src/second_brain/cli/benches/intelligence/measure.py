@@ -101,7 +101,7 @@ async def model(pairs: Sequence[Pair], texts: Sequence[Case], model: Model) -> l
     answers: list[tuple[str | None, int, bool]] = []
     for case in texts:
         try:
-            given = await by_model(_memory(case.text), model)
+            given = await by_model(as_memory(case.text), model)
             answers.append((given.kind, given.importance, given.canonical))
         except ModelFailed:
             answers.append((None, 0, False))
@@ -149,15 +149,18 @@ def _classified(
 def _merged(pairs: Sequence[Pair]) -> Score:
     """Texts joined by rules hold all that both said and nothing else."""
     own = [pair for pair in pairs if pair.kind in ("elaborated", "sibling", "unrelated")]
-    right = 0
-    for pair in own:
-        whole = merged_text(pair.known, pair.new) or pair.known
-        lost = says_something_new(pair.known, whole) or says_something_new(pair.new, whole)
-        right += not lost and not says_something_new(whole, f"{pair.known}\n\n{pair.new}")
+    right = sum(is_whole(pair.known, pair.new) for pair in own)
     return Score("merged without loss", len(own), right, len(own) - right, 0)
 
 
-def _memory(text: str) -> Memory:
+def is_whole(known: str, new: str) -> bool:
+    """Whether rules join two texts to all that both say and nothing else."""
+    whole = merged_text(known, new) or known
+    lost = says_something_new(known, whole) or says_something_new(new, whole)
+    return not lost and not says_something_new(whole, f"{known}\n\n{new}")
+
+
+def as_memory(text: str) -> Memory:
     return Memory(
         id="bench",
         path="bench.md",
