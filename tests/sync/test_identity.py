@@ -3,7 +3,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from second_brain.sync.identity import Known, Seen, assign_ids, derived_id
@@ -190,13 +190,24 @@ def test_nobody_takes_the_id_of_a_note_that_is_still_there(case: Situation) -> N
     ids = assign_ids(files, rows, nobody, moves)
     stored = {file.path: file.stored_id for file in files}
     here = {row.id: row for row in rows if not row.vacated}
+    left = {row.path: row.id for row in rows if row.vacated}
     for path, id in ids.items():
         home = here[id].path if id in here else path
-        # A note that was given the id that stands in it leaves its own to others.
-        assert home == path or stored.get(home) == ids[home] != id
+        # A note that was given the id that stands in it, or came with the one of the place that it
+        # was moved from, leaves its own to others.
+        brought = stored.get(home), left.get(moves.get(home, ""))
+        assert home == path or (ids[home] != id and ids[home] in brought)
 
 
 @given(situations())
+@example(
+    # A note is moved onto one of the same text, and a copy of that one takes its place.
+    (
+        [Seen("B.md", "", 0, None), Seen("a.md", "", 0, "i1")],
+        [Known("a.md", "i2", "one", vacated=True), Known("B.md", "i1", "", vacated=False)],
+        {"B.md": "a.md"},
+    )
+)
 def test_what_was_decided_stays(case: Situation) -> None:
     files, rows, moves = case
     first = assign_ids(files, rows, nobody, moves)

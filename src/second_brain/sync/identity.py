@@ -76,12 +76,16 @@ def assign_ids(
     def without() -> list[Seen]:
         return [file for file in files if file.path not in ids]
 
-    for path, id in _stored(files, by_id).items():
-        ids[path] = id
-        given[id] = path
+    def give_stored() -> None:
+        for path, id in _stored(without(), by_id, ids).items():
+            ids[path] = id
+            given[id] = path
+
+    give_stored()
     for file in without():
         row = by_path.get(moved.get(file.path, ""))
         give(file.path, row if row is not None and row.vacated else None)
+    give_stored()  # What was moved leaves its own id to others.
     for file in without():
         row = by_path.get(file.path)
         give(file.path, row if row is not None and row.digest == file.digest else None)
@@ -96,14 +100,17 @@ def assign_ids(
     return ids
 
 
-def _stored(files: Sequence[Seen], by_id: Mapping[str, Known]) -> dict[str, str]:
-    """Which files have the id that stands in them: of several, the one that had it before."""
+def _stored(
+    files: Sequence[Seen], by_id: Mapping[str, Known], ids: Mapping[str, str]
+) -> dict[str, str]:
+    """Which files have the id that stands in them: of several, the one that had it before. `ids`
+    are those that others have been given."""
     holders: dict[str, list[Seen]] = {}
     for file in files:
         if file.stored_id:
             holders.setdefault(file.stored_id, []).append(file)
     found: dict[str, str] = {}
-    granted: set[str] = set()
+    granted = set(ids.values())
     before = -1
     while len(found) > before:  # A file that is given another id leaves its own to others.
         before = len(found)
@@ -113,7 +120,7 @@ def _stored(files: Sequence[Seen], by_id: Mapping[str, Known]) -> dict[str, str]
                 continue
             if row is not None and any(file.path == row.path for file in candidates):
                 found[row.path] = id
-            elif row is None or row.vacated or row.path in found:
+            elif row is None or row.vacated or row.path in found or row.path in ids:
                 found[candidates[0].path] = id
             else:
                 continue
