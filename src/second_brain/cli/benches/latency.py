@@ -11,6 +11,7 @@ from second_brain.cli.benches.made_up import REAL, SHORT, TAGS, MadeUp, Sizes, n
 from second_brain.cli.benches.process import DaemonProcess
 from second_brain.cli.benches.table import Table
 from second_brain.cli.benches.workspace import Bed, Workspace
+from second_brain.index.embedding import DEFAULT_MODEL, load_model
 
 _TARGETS_MS = {1_000: 15.0, 5_000: 40.0}
 _REAL_UP_TO = 1_000
@@ -41,6 +42,7 @@ def _measure_size(table: Table, bed: Bed, daemon: DaemonProcess, count: int, que
     table.add(
         f"recall, {count:,} notes, processor", processor, "ms", note="moves less with the load"
     )
+    table.add_times(f"the bare model, {count:,} notes", _bare(bed, asked), ms=True)
     tags = itertools.cycle(TAGS)
     tagged = [t for q in asked for t in _times(daemon, [q], tag=next(tags))]
     table.add_times(f"recall within a tag, {count:,} notes", tagged, ms=True)
@@ -56,6 +58,17 @@ def _times(daemon: DaemonProcess, questions: Iterable[str], **query: object) -> 
         answer = daemon.recall(question, **query)
         times.append(time.perf_counter() - began)
         assert not answer["semantic_unavailable"]
+    return times
+
+
+def _bare(bed: Bed, questions: Iterable[str]) -> list[float]:
+    """The same questions embedded without a daemon: what no recall can be quicker than."""
+    model = load_model(DEFAULT_MODEL, bed.model_dir)
+    times = []
+    for question in questions:
+        began = time.perf_counter()
+        model.embed_query(question)
+        times.append(time.perf_counter() - began)
     return times
 
 
