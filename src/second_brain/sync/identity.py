@@ -76,16 +76,12 @@ def assign_ids(
     def without() -> list[Seen]:
         return [file for file in files if file.path not in ids]
 
-    def give_stored() -> None:
-        for path, id in _stored(without(), by_id, ids).items():
-            ids[path] = id
-            given[id] = path
-
-    give_stored()
+    for path, id in _stored(files, by_id).items():
+        ids[path] = id
+        given[id] = path
     for file in without():
         row = by_path.get(moved.get(file.path, ""))
         give(file.path, row if row is not None and row.vacated else None)
-    give_stored()  # What was moved leaves its own id to others.
     for file in without():
         row = by_path.get(file.path)
         give(file.path, row if row is not None and row.digest == file.digest else None)
@@ -97,20 +93,29 @@ def assign_ids(
         id = _fresh_id(file.path, given, by_id, is_taken)
         ids[file.path] = id
         given[id] = file.path
-    return ids
+    return _settled(ids, files, rows)
 
 
-def _stored(
-    files: Sequence[Seen], by_id: Mapping[str, Known], ids: Mapping[str, str]
-) -> dict[str, str]:
-    """Which files have the id that stands in them: of several, the one that had it before. `ids`
-    are those that others have been given."""
+def _settled(ids: dict[str, str], files: Sequence[Seen], rows: Sequence[Known]) -> dict[str, str]:
+    """The ids as the next look at the same files would leave them: what was moved has left its own
+    id, and that may be the one that stands in another file."""
+    elsewhere = {row.id: row for row in rows if not row.vacated and row.path not in ids}
+    while True:
+        here = {id: Known(path, id, "", vacated=False) for path, id in ids.items()}
+        stored = _stored(files, {**elsewhere, **here})
+        if all(ids[path] == id for path, id in stored.items()):
+            return ids
+        ids = {**ids, **stored}
+
+
+def _stored(files: Sequence[Seen], by_id: Mapping[str, Known]) -> dict[str, str]:
+    """Which files have the id that stands in them: of several, the one that had it before."""
     holders: dict[str, list[Seen]] = {}
     for file in files:
         if file.stored_id:
             holders.setdefault(file.stored_id, []).append(file)
     found: dict[str, str] = {}
-    granted = set(ids.values())
+    granted: set[str] = set()
     before = -1
     while len(found) > before:  # A file that is given another id leaves its own to others.
         before = len(found)
@@ -120,7 +125,7 @@ def _stored(
                 continue
             if row is not None and any(file.path == row.path for file in candidates):
                 found[row.path] = id
-            elif row is None or row.vacated or row.path in found or row.path in ids:
+            elif row is None or row.vacated or row.path in found:
                 found[candidates[0].path] = id
             else:
                 continue
