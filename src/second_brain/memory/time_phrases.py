@@ -18,7 +18,6 @@ from functools import cache
 AROUND_DAYS = 3
 """How far "around March 12" reaches to either side."""
 
-
 _MOST_CHARS = 2_000
 """A longer text is something pasted, not a question with a time in it."""
 
@@ -369,17 +368,11 @@ _RULES: tuple[tuple[str, Callable[[re.Match[str], date], Span | None]], ...] = (
     (f"(?P<since>depuis) (?:le )?(?P<weekday>{_any(_FR_DAYS)})", _weekday),
     (f"{_ABOUT_FR} {_NTH} {_ANY_FR_MONTH}(?: {_YEAR})?", _day),
     (f"{_EXACTLY}(?:(?:du|le|au) )?{_NTH} {_ANY_FR_MONTH} {_YEAR}", _day),
-    (
-        f"{_FR_MONTHLY} {_FR_MONTH}(?: {_YEAR})?",
-        _month,
-    ),
+    (f"{_FR_MONTHLY} {_FR_MONTH}(?: {_YEAR})?", _month),
     (f"{_FR_IN}{_ANY_FR_MONTH} {_YEAR}", _month),
     (f"(?:(?P<since>depuis)|en|durant) {_YEAR}", _year),
     # Both
-    (
-        (_ABOUT_ISO + r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"),
-        _iso_day,
-    ),
+    (_ABOUT_ISO + r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)", _iso_day),
 )
 
 

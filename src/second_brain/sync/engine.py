@@ -329,9 +329,8 @@ class Engine:
         await asyncio.to_thread(self._ledger.store, rows, before, holders, notes, now)
         self.commits += 1
         for path, row in rows.items():
-            self.on_change(
-                Change(_change_type(before[path], holders[row.id], row), row.id, path, now)
-            )
+            type = _change_type(before[path], holders[row.id], row)
+            self.on_change(Change(type, row.id, path, now))
         return rows
 
     async def _note_unreadable(self, reasons: Mapping[str, str]) -> None:
@@ -342,11 +341,10 @@ class Engine:
 
     async def _drop(self, paths: Sequence[str], left_out: bool) -> list[NoteRow]:
         def known() -> list[NoteRow]:
-            rows = (self.catalog.by_path(path) for path in paths)
             return [
                 row
-                for row in rows
-                if row is not None
+                for path in paths
+                if (row := self.catalog.by_path(path)) is not None
                 and row.missing_since is None
                 and (left_out or not self._reader.exists(row.path))
             ]
