@@ -51,8 +51,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonProcess]:
     write_vault(root / "vault")
     daemon = DaemonProcess(root / "vault", root / "data", root / "models")
     daemon.env["SECOND_BRAIN_MODEL"] = str(root / "none")
-    daemon.start()
     try:
+        daemon.start()
 
         def indexed() -> bool:
             index = daemon.get("/health")["index"]
@@ -60,8 +60,10 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonProcess]:
 
         eventually(indexed, within=600)
         yield daemon
-    finally:
         daemon.stop()
+        assert daemon.crashes() == ""
+    finally:
+        daemon.close()
 
 
 def renderer_bytes(browser: Browser) -> int:
@@ -116,7 +118,13 @@ def test_all_of_them_are_scrolled_through_in_little_memory(
 def test_every_screen_answers(
     open_page: Open, daemon: DaemonProcess, check_access: Callable[[Page], None]
 ) -> None:
-    with open_page("#/settings") as page:
+    with open_page("#/settings", signed_in=False) as page:
+        token = page.get_by_label("Bearer token")
+        token.fill("not the token")
+        token.press("Enter")
+        expect(page.get_by_role("alert")).to_have_text("This is not the token of this brain.")
+        token.fill(TOKEN)
+        page.get_by_role("button", name="Connect").click()
         expect(page.get_by_text("20,000").first).to_be_visible()
         check_access(page)
         page.keyboard.press("/")
@@ -131,10 +139,11 @@ def test_every_screen_answers(
 
         page.get_by_role("link", name="Graph").click()
         canvas = page.get_by_role("img", name="Graph of")
-        expect(page.get_by_text(re.compile(r"[\d,]+ memories, [\d,]+ relations"))).to_be_visible(
-            timeout=120_000
-        )
+        expect(
+            page.get_by_text(re.compile(r"[1-9][\d,]* memories, [1-9][\d,]* relations"))
+        ).to_be_visible(timeout=120_000)
         expect(canvas).to_be_visible()
+        check_access(page)
 
         page.get_by_role("link", name="Review").click()
         expect(page.get_by_role("heading", name="Review")).to_be_visible()
@@ -146,12 +155,13 @@ def test_every_screen_answers(
         file.write_text("#brain A fresh gauge at the lock.", encoding="utf-8")
         fresh = page.get_by_role("link", name="Fresh from Obsidian")
         expect(fresh).to_be_visible()
+        check_access(page)
         file.unlink()
         expect(fresh).to_have_count(0)
 
 
 def test_what_is_remembered_among_so_many_is_in_the_vault(
-    open_page: Open, daemon: DaemonProcess
+    open_page: Open, daemon: DaemonProcess, check_access: Callable[[Page], None]
 ) -> None:
     with open_page("#/remember") as page:
         field = page.get_by_label("What should be remembered?")
@@ -162,6 +172,11 @@ def test_what_is_remembered_among_so_many_is_in_the_vault(
         text = (daemon.vault / "Second Brain" / "Keeper.md").read_text()
         assert "The lock keeper is called Erwan." in text
         assert "lock" in daemon.get("/tags")
+        check_access(page)
+    known = daemon.note("Second Brain/Keeper.md")
+    assert known is not None
+    daemon.post("/forget", id=known["id"])
+    eventually(lambda: daemon.get("/count")["count"] == MEMORIES)
 
 
 def test_the_first_screen_is_small(open_page: Open) -> None:

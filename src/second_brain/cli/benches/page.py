@@ -62,7 +62,7 @@ def measure(table: Table, place: Workspace, *, count: int, samples: int) -> None
             _opened(browser, daemon, screen, usable)  # the daemon's first page is nobody's
             found = [_opened(browser, daemon, screen, usable) for _ in range(samples)]
             paints = [each["paint"] / 1000 for each in found]
-            table.add_times(f"{screen}: first paint", paints, _PAINT_MS, ms=True)
+            table.add_times(f"{screen}: first content painted", paints, _PAINT_MS, ms=True)
             usables = [each["usable"] / 1000 for each in found]
             table.add_times(f"{screen}: can be used", usables, _USABLE_MS, ms=True)
             size = max(each["bytes"] for each in found) / 1024
