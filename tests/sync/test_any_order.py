@@ -297,7 +297,7 @@ class AnyOrder(RuleBasedStateMachine):
 TestAnyOrder = AnyOrder.TestCase
 TestAnyOrder.settings = settings(
     # One example is a vault and its index from nothing, which takes a second or two.
-    examples(25, nightly=1_000),
+    examples(25),
     stateful_step_count=30 if is_nightly() else 12,
     suppress_health_check=list(HealthCheck),
     print_blob=True,

@@ -78,7 +78,7 @@ def test_odd_texts_have_vectors(embedder: Embedder, text: str) -> None:
         assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
 
 
-@examples(30, nightly=2_000)  # each is a run of the model
+@examples(30)  # each is a run of the model
 @given(st.text(st.characters(), max_size=80))
 def test_any_text_has_a_vector(embedder: Embedder, text: str) -> None:
     assert np.linalg.norm(embedder.embed_query(text)) == pytest.approx(1.0, abs=1e-5)
