@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+from second_brain.cli.benches.page import CHROMIUM
 
 
 def find_browser() -> str:
@@ -23,7 +23,7 @@ def find_browser() -> str:
     chosen = os.environ.get("SECOND_BRAIN_TEST_BROWSER")
     if chosen:
         return chosen
-    found = next(filter(None, map(shutil.which, NAMES)), None)
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     assert found is not None, (
         "The tests of web pages need Chromium, and none is installed. On Debian: "
         "apt-get install chromium. Elsewhere: name one in SECOND_BRAIN_TEST_BROWSER."

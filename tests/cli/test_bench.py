@@ -116,6 +116,25 @@ def test_many_clients_are_served_beside_some_that_never_read_and_through_a_resta
     assert not waited["note"].startswith("0 "), "nobody was there during the restart"
 
 
+def test_the_page_is_opened_and_can_be_used(bench: Bench) -> None:
+    rows = {row["label"]: row for row in bench("page", "--notes", "12", "--samples", "2")["rows"]}
+    for screen in ("recall", "recent"):
+        painted = rows[f"{screen}: first content painted, median"]["value"]
+        assert painted > 0
+        assert rows[f"{screen}: can be used, median"]["value"] > 0
+        size = rows[f"{screen}: script and style, compressed"]
+        assert 10 < size["value"] < size["target"]
+
+
+def test_without_a_browser_the_page_is_not_measured(
+    model_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = CliRunner().invoke(main, ["bench", "page", "--model-dir", str(model_dir)])
+    assert result.exit_code == 1
+    assert "needs Chromium" in result.stderr
+
+
 def test_made_up_notes_are_memories_with_links_tags_and_headings(tmp_path: Path) -> None:
     made = write_vault(tmp_path, notes(60, REAL))
     assert made == list(notes(60, REAL))

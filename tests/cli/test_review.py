@@ -1,4 +1,4 @@
-"""`brain review`: listed, decided and taken back from the command line."""
+"""`brain review` and `brain maintain`: what may not both hold, and what the night looks after."""
 
 from __future__ import annotations
 
@@ -43,3 +43,19 @@ def test_pairs_are_listed_decided_and_taken_back(world: World) -> None:
     assert world.run("undo", n).exit_code == 0
     assert world.ask("GET", "/get", id=new["id"])["status"] is None
     assert len(world.run("review").stdout.splitlines()) == 1
+
+
+def test_tidying_up_now_says_each_step_and_needs_a_daemon(world: World, tmp_path: Path) -> None:
+    done = world.run("maintain")
+    assert done.exit_code == 0, done.output
+    steps = {line.split(maxsplit=1)[0] for line in done.stdout.splitlines()}
+    last = json.loads(world.run("maintain", "--json").stdout)
+    assert steps == set(last["done"])
+    assert {"index", "history"} <= steps
+    assert last["finished"] is not None
+    assert last["finished"] == world.ask("GET", "/maintain")["last"]["finished"]
+
+    (tmp_path / "vault").mkdir()
+    nobody = World(tmp_path / "vault", tmp_path / "data", world.models).run("maintain")
+    assert nobody.exit_code == 1
+    assert "No daemon runs" in nobody.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -12,14 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from dashboard_page import Open
-from harness import TOKEN, DaemonProcess, eventually, serving_examples
+from dashboard_page import STARTS_SIGNED_IN, Open
+from harness import DaemonProcess, eventually, serving_examples
 from playwright.sync_api import Browser, Page, expect
 
 from browser import axe_source, headless
 
 SOURCES = Path(__file__).parents[2] / "src" / "dashboard"
-STARTS_SIGNED_IN = f"localStorage.setItem('second-brain.token', {json.dumps(TOKEN)})"
 
 expect.set_options(timeout=30_000)
 

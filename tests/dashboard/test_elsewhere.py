@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlencode
 
 import pytest
-from dashboard_page import Open
-from harness import TOKEN, DaemonProcess, eventually
+from dashboard_page import STARTS_SIGNED_IN, Open
+from harness import DaemonProcess, eventually
 from playwright.sync_api import Browser, Page, expect
-
-SIGNED_IN = f"localStorage.setItem('second-brain.token', {json.dumps(TOKEN)})"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +53,7 @@ def reader(browser: Browser, daemon: DaemonProcess, foreign: str) -> Iterator[Pa
     context = browser.new_context(locale="en-GB")
     page = context.new_page()
     page.goto(daemon.url)
-    page.evaluate(SIGNED_IN)
+    page.evaluate(STARTS_SIGNED_IN)
     page.goto(f"{foreign}/tides")
     yield page
     context.close()

@@ -7,19 +7,17 @@ longer than all else.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from dashboard_page import Open
+from dashboard_page import STARTS_SIGNED_IN, Open
 from harness import TOKEN, DaemonProcess, eventually
 from playwright.sync_api import Browser, Page, expect
 
 MEMORIES = 20_000
-STARTS_SIGNED_IN = f"localStorage.setItem('second-brain.token', {json.dumps(TOKEN)})"
 MOST_BYTES = 150 * 1024 * 1024
 FIRST_SCREEN_BYTES = 250 * 1024
 NOTE = """---

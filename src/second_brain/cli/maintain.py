@@ -48,7 +48,7 @@ def _finished(ask: Callable[[], Any], *, say: bool) -> dict[str, Any]:
         last: dict[str, Any] = ask()["last"]
         for name, said in last["done"].items():
             if say and name not in shown:
-                click.echo(printable(f"{name:<12}{said}"))
+                click.echo(printable(f"{name:<14}  {said}"))
             shown.add(name)
         if last["finished"] is not None:
             return last

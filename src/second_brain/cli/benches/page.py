@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _PAINT_MS = 300.0
 _USABLE_MS = 1_000.0
 _FIRST_SCREEN_KB = 250.0
-_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+"""By which names systems have it."""
+
 _SCREENS = {"recall": "#search:focus", "recent": ".memory .title"}
 """What is there when a screen can be used."""
 
@@ -46,7 +48,7 @@ def measure(table: Table, place: Workspace, *, count: int, samples: int) -> None
         raise SecondBrainError(
             "This needs Playwright, one of the tools for tests: run make setup in a clone."
         ) from None
-    chromium = next(filter(None, map(shutil.which, _NAMES)), None)
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if chromium is None:
         raise SecondBrainError("This needs Chromium, and none is installed.")
     bed, _ = place.indexed("short", count, SHORT)
