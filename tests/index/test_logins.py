@@ -102,7 +102,7 @@ def test_a_file_without_logins_keeps_what_it_has(tmp_path: Path) -> None:
         id="a", path="a.md", at=1, client="c", tool="append", summary="s", before=b"old"
     )
     state.finish_write(n, after=b"new", after_hash="h")
-    state.count_recalls(["a"], 7)
+    state.count_recalls([("a", 7)])
     state.set_meta("k", "v")
     state.close()
     with sqlite3.connect(path) as raw:

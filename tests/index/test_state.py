@@ -37,9 +37,9 @@ def write(state: State, id: str = "a", at: int = 1, before: bytes | None = b"old
 
 
 def test_recalls_are_counted(state: State) -> None:
-    state.count_recalls(["a", "b"], 10)
-    state.count_recalls(["a"], 20)
-    state.count_recalls(["a"], 15)
+    state.count_recalls([("a", 10), ("b", 10)])
+    state.count_recalls([("a", 20)])
+    state.count_recalls([("a", 15)])
     state.count_contradiction("a", "b")
     assert state.counters(["a", "b", "none"]) == {
         "a": Counters(3, 20, 1, 0),
@@ -109,7 +109,7 @@ def test_history_newest_first_by_memory(state: State) -> None:
 
 
 def test_a_changed_id_takes_counters_and_history_along(state: State) -> None:
-    state.count_recalls(["a"], 1)
+    state.count_recalls([("a", 1)])
     n = write(state, "a")
     state.change_id("a", "b")
     assert state.counters() == {"b": Counters(1, 1)}
@@ -234,7 +234,7 @@ while True:
     print("begun", n, flush=True)
     state.finish_write(n, after=b"after" * 100, after_hash="h")
     print("done", n, flush=True)
-    state.count_recalls(["a"], n)
+    state.count_recalls([("a", n)])
 """
 
 

@@ -245,8 +245,8 @@ def test_digest_candidates_are_old_unimportant_and_rarely_recalled(brain: Brain)
         brain.note(f"Old/{n}.md", dated("2025-01-01", "attic", f"Item {n} in the attic."))
     assert ("attic", 12) in brain.run(brain.memories.stats()).digest_candidates
     for n in (0, 1):
-        brain.daemon.state.count_recalls([brain.id(f"Old/{n}.md")], 1)
-        brain.daemon.state.count_recalls([brain.id(f"Old/{n}.md")], 2)
+        brain.daemon.state.count_recalls([(brain.id(f"Old/{n}.md"), 1)])
+        brain.daemon.state.count_recalls([(brain.id(f"Old/{n}.md"), 2)])
     brain.note("Old/2.md", dated("2025-01-01", "attic", "x", **{"second-brain-importance": 5}))
     assert brain.run(brain.memories.stats()).digest_candidates == ()
 

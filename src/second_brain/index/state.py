@@ -113,14 +113,14 @@ class State:
 
     # Counters
 
-    def count_recalls(self, ids: Iterable[str], at: int) -> None:
-        """These memories were returned by a recall. Not worth waiting for the disk."""
+    def count_recalls(self, recalled: Iterable[tuple[str, int]]) -> None:
+        """These memories were recalled, each at a Unix ms. Not worth waiting for the disk."""
         with self._db.relaxed():
             self._db.run_many(
                 "INSERT INTO counters (id, recall_count, last_recalled) VALUES (?, 1, ?)"
                 " ON CONFLICT (id) DO UPDATE SET recall_count = recall_count + 1,"
                 " last_recalled = max(ifnull(last_recalled, 0), excluded.last_recalled)",
-                [(id, at) for id in ids],
+                recalled,
             )
 
     def count_contradiction(self, winner: str, loser: str) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 from typing import cast
 
@@ -16,6 +17,7 @@ from second_brain.index.index import Index
 from second_brain.index.passages import Hit, SearchFilter
 from second_brain.index.state import State
 from second_brain.memory import rank, time_phrases
+from second_brain.memory.counting import RecallCounter
 from second_brain.memory.describe import USER_SOURCE
 from second_brain.memory.excerpt import excerpt, shares
 from second_brain.memory.languages import Bridge, bridge
@@ -89,7 +91,7 @@ class Recalling:
         self._clock_ms = clock_ms
         self._stages = stages
         self._is_read = is_read
-        self._counting: set[asyncio.Task[None]] = set()
+        self._counter = RecallCounter(state, clock_ms)
 
     async def recall(self, query: RecallQuery) -> RecallAnswer:
         """The memories that answer, best first. Raises InvalidInput, IndexUnavailable."""
@@ -116,7 +118,8 @@ class Recalling:
                 message = f"Nothing was found for “{phrase.phrase}”; these are from other times."
         ranked, hops = await self._ranked(query, limits, found, preferred)
         hits = await asyncio.to_thread(self._filled, query, limits, ranked, hops, found)
-        self._count([hit.memory.id for hit in hits if hit.hop == 0])
+        if self._stages.counting:
+            self._counter.count(hit.memory.id for hit in hits if hit.hop == 0)
         if not hits:
             message = self._nothing(query)
         return RecallAnswer(
@@ -129,7 +132,7 @@ class Recalling:
 
     async def finished(self) -> None:
         """Wait until the counters of past recalls are stored."""
-        await asyncio.gather(*self._counting, return_exceptions=True)
+        await self._counter.finished()
 
     # Searching
 
@@ -330,8 +333,8 @@ class Recalling:
         covered = None
         if found.parsed.terms:
             hit = found.hits[best]
-            text = f"{hit.title}\n{hit.heading}\n{hit.text}"
-            covered = rank.coverage(found.parsed.terms, terms(text).split())
+            held = _terms_held(hit.title, hit.heading, hit.text)
+            covered = rank.coverage(found.parsed.terms, held)
         return rank.evidence(near, covered)
 
     def _nothing(self, query: RecallQuery) -> str:
@@ -343,15 +346,10 @@ class Recalling:
             said += " The vault is still being read; try again in a moment."
         return said
 
-    def _count(self, ids: list[str]) -> None:
-        """Count the recalls beside the answer, which need not wait for a disk."""
-        if not ids or not self._stages.counting:
-            return
-        task = asyncio.create_task(
-            asyncio.to_thread(self._state.count_recalls, ids, self._clock_ms())
-        )
-        self._counting.add(task)
-        task.add_done_callback(self._counting.discard)
+
+@lru_cache(maxsize=64)  # the best match in words is often the best of all
+def _terms_held(title: str, heading: str, text: str) -> frozenset[str]:
+    return frozenset(terms(f"{title}\n{heading}\n{text}").split())
 
 
 def _covered(asked: Query, keyword: Iterable[Hit]) -> float:
@@ -359,7 +357,7 @@ def _covered(asked: Query, keyword: Iterable[Hit]) -> float:
     best = max(keyword, key=lambda hit: (hit.score, hit.id), default=None)
     if best is None or not asked.words:
         return 0.0
-    held = set(terms(f"{best.title}\n{best.heading}\n{best.text}").split())
+    held = _terms_held(best.title, best.heading, best.text)
     return sum(not held.isdisjoint(word) for word in asked.words) / len(asked.words)
 
 
