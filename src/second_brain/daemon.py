@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from second_brain import __version__
+from second_brain.allocator import give_memory_back
 from second_brain.clock import clock_ms, local_now
 from second_brain.config import Settings
 from second_brain.errors import IndexUnavailable, SettingsError, VaultOffline
@@ -211,6 +212,7 @@ class Daemon:
         self._tasks.append(asyncio.create_task(self.memories.tending.run(), name="tending"))
         self._tasks += self.mind.tasks() if self._stays else []
         await loading
+        await asyncio.to_thread(give_memory_back)
         if notice := self.index.encoder.notice:
             self.report.notice(notice)
         self.sync.wake()
@@ -257,6 +259,7 @@ class Daemon:
         self.state.prune_history(
             older_than=now - history.keep_days * _DAY_MS, max_bytes=history.max_mb * 1_000_000
         )
+        give_memory_back()
 
     async def _end(self) -> None:
         await self.sync.stop()

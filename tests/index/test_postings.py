@@ -72,23 +72,24 @@ def test_the_weights_are_those_of_what_was_put_last(
     postings, texts = Postings(), dict[int, list[str]]()
     for place, words in made:
         if words:
-            postings.put(place, " ".join(words))
-            texts[place] = words
+            # Beside another passage, as a note's are put together.
+            postings.put({place: " ".join(words), 302 + place % 3: "a b"})
+            texts |= {place: words, 302 + place % 3: ["a", "b"]}
         else:
             postings.remove(place)
             texts.pop(place, None)
-    weights = postings.weigh(sorted(asked), 301)
+    weights = postings.weigh(sorted(asked), 305)
     assert len(postings) == len(texts)
-    for place in range(301):
+    for place in range(305):
         wanted = expected(texts, sorted(asked), place) if texts else 0.0
         assert weights[place] == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 
 
 def test_nothing_is_left_of_what_was_removed() -> None:
     postings = Postings()
-    postings.put(0, "one two two")
-    postings.put(1, "two")
-    postings.put(0, "three")
+    postings.put({0: "one two two"})
+    postings.put({1: "two"})
+    postings.put({0: "three"})
     postings.remove(1)
     postings.remove(0)
     postings.remove(99_999)
@@ -97,9 +98,17 @@ def test_nothing_is_left_of_what_was_removed() -> None:
     assert postings._terms == {}
 
 
+def test_passages_share_the_strings_of_their_terms() -> None:
+    postings = Postings()
+    for place in range(2):
+        postings.put({place: "".join(["har", "bour ", "ferr", "y"])})
+    for one, other in zip(postings._held[0], postings._held[1], strict=True):
+        assert one is other
+
+
 def test_a_term_that_fills_a_passage_is_counted_to_the_end() -> None:
     postings = Postings()
-    postings.put(70_000, "x " * 70_000)
+    postings.put({70_000: "x " * 70_000})
     assert postings.weigh([("x",)], 70_001)[70_000] > 0
 
 
@@ -129,8 +138,8 @@ def test_real_sentences_are_found_as_in_the_table(tmp_path: Path) -> None:
 
 def test_the_spellings_of_one_word_count_once() -> None:
     postings = Postings()
-    postings.put(0, "nation national nationaux")
-    postings.put(1, "nation museum")
+    postings.put({0: "nation national nationaux"})
+    postings.put({1: "nation museum"})
     once = postings.weigh([("nation", "national", "nationaux")], 2)
     added = postings.weigh([("nation",), ("national",), ("nationaux",)], 2)
     assert 0 < once[0] < added[0]
@@ -139,9 +148,9 @@ def test_the_spellings_of_one_word_count_once() -> None:
 
 def test_a_word_said_in_passing_is_no_better_match_than_the_same_words_in_a_sentence() -> None:
     postings = Postings()
-    postings.put(0, "harbour yes")
-    postings.put(1, "the harbour of the island opens its ferry budget today for all of us")
+    postings.put({0: "harbour yes"})
+    postings.put({1: "the harbour of the island opens its ferry budget today for all of us"})
     for place in range(2, 30):
-        postings.put(place, "something else that is of some length and speaks of no such thing")
+        postings.put({place: "something else that is of some length and speaks of no such thing"})
     short, long = postings.weigh([("harbour",)], 2)
     assert short < 1.2 * long

@@ -87,7 +87,7 @@ def test_it_finds_what_lancedb_finds_after_any_change(tmp_path: Path) -> None:
 def test_a_table_that_grows_is_left_to_lancedb(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_module, "VECTOR_INDEX_FROM", 5)
+    monkeypatch.setattr(table_module, "RESIDENT_UP_TO", 5)
 
     async def test(table: ChunkTable) -> None:
         await table.replace_notes({**note("a", "x", "y"), **note("b", "x", "y")})

@@ -273,6 +273,7 @@ def test_the_vector_index_answers_like_a_full_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table_module, "VECTOR_INDEX_FROM", 600)
+    monkeypatch.setattr(table_module, "RESIDENT_UP_TO", 600)
     monkeypatch.setattr(table_module, "_FLAT_BELOW", 50)
 
     def rows_from(first: int, last: int):
@@ -315,6 +316,28 @@ def test_the_vector_index_answers_like_a_full_look(
         assert (await again.stats()).vector_index
         names = [i.name for i in await again._table.list_indices()]
         assert sorted(names) == ["terms_idx", f"vector_ivf_{2200 * 4 // 5}"], "built anew once"
+
+    with_table(tmp_path, test)
+
+
+def test_a_table_that_is_searched_in_memory_needs_no_vector_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_module, "VECTOR_INDEX_FROM", 300)
+    monkeypatch.setattr(table_module, "RESIDENT_UP_TO", 299)
+
+    async def test(table: ChunkTable) -> None:
+        await table.replace_notes({f"n{n}": [row(f"n{n}", vector=vector(n))] for n in range(300)})
+        await table.optimize()
+        assert (await table.stats()).vector_index
+        monkeypatch.setattr(table_module, "RESIDENT_UP_TO", 300)
+        again = await ChunkTable.open(table.uri, "model", DIMENSION)
+        await again.read_test()
+        await again.optimize()
+        assert not (await again.stats()).vector_index
+        assert [index.name for index in await again._table.list_indices()] == ["terms_idx"]
+        (hit,) = await again.vector_search(vector(7), ALL, 1)
+        assert hit.note_id == "n7"
 
     with_table(tmp_path, test)
 

@@ -69,6 +69,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.time = 1_600_000_000
         self.events = Due()
         self.trash: list[Path] = []
+        self.deleted = 0
         self.checks = 0
         self.remembered: list[str] = []
 
@@ -180,7 +181,8 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(number=PICK)
     def delete(self, number: int) -> None:
         if file := self.pick(number):
-            kept = self.folder / f"deleted{len(self.trash)}"
+            self.deleted += 1
+            kept = self.folder / f"deleted{self.deleted}"
             file.rename(kept)
             self.trash.append(kept)
             self.events.deleted.add(self.name(file))

@@ -33,6 +33,13 @@ _COLUMNS = ("recall_1", "recall_5", "recall_10", "recall_20", "hit_20", "mrr", "
     metavar="NAME",
     help=f"One of its sets; may be repeated. By default {', '.join(_SETS)}, where they are there.",
 )
+@click.option(
+    "--way",
+    "ways",
+    multiple=True,
+    metavar="NAME",
+    help="Measure only this way, by its name in the table; may be repeated.",
+)
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N questions of each set.")
 @click.option(
     "--work",
@@ -47,6 +54,7 @@ def command(
     settings: Settings,
     data: Path,
     sets: tuple[str, ...],
+    ways: tuple[str, ...],
     sample: int | None,
     work: Path | None,
     as_json: bool,
@@ -55,10 +63,11 @@ def command(
 
     Documents become notes of scratch vaults, indexed and recalled by the daemon's own parts; each
     stage of recall is switched off in turn, and other ways to rank are measured beside it. A set
-    with conversations has one vault for each; `NAME-global` puts them all into one. Shares of the
-    first 20 results; MRR counts what comes later as not found.
+    with conversations has one vault for each; `NAME-global` puts them all into one, and
+    `NAME-sessions` makes one note of each session. Shares of the first 20 results; MRR counts what
+    comes later as not found.
     """
-    from second_brain.cli.benches.recall.data import read
+    from second_brain.cli.benches.recall.data import chosen_set
     from second_brain.cli.benches.recall.known import KnownVectors
     from second_brain.cli.benches.recall.measure import measure
     from second_brain.index.embedding import load_model
@@ -74,8 +83,9 @@ def command(
             line
             for name in chosen
             for line in measure(
-                read(data, name.removesuffix("-global")).sampled(sample),
+                chosen_set(data, name).sampled(sample),
                 together=name.endswith("-global"),
+                ways=ways,
                 model=model,
                 place=work.resolve(),
                 settings=settings,

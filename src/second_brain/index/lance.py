@@ -194,3 +194,19 @@ class reading(writing):
     """The same for what only reads: IndexDamaged."""
 
     _error = IndexDamaged
+
+
+def folder(uri: str, name: str) -> Path:
+    """Where a local table lies."""
+    return Path(absolute(uri)) / f"{name}.lance"
+
+
+def folder_size(folder: Path) -> int:
+    """Bytes of all files in it."""
+    total = 0
+    for file in folder.rglob("*"):
+        try:
+            total += file.stat().st_size
+        except FileNotFoundError:
+            continue  # cleaned up meanwhile
+    return total

@@ -32,6 +32,21 @@ class ChunkRow:
     def id(self) -> str:
         return f"{self.note_id}#{self.ordinal}"
 
+    def without_vector_and_terms(self) -> ChunkRow:
+        """What `SearchFilter.admits` asks about, without what takes most of the room."""
+        return ChunkRow(
+            note_id=self.note_id,
+            ordinal=self.ordinal,
+            title=self.title,
+            heading=self.heading,
+            text=self.text,
+            terms="",
+            created=self.created,
+            tags=self.tags,
+            kind=self.kind,
+            status=self.status,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

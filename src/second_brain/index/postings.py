@@ -11,9 +11,10 @@ question count for more where they stand so in the passage.
 
 from __future__ import annotations
 
+import sys
 from array import array
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,25 +55,36 @@ class Postings:
     def __len__(self) -> int:
         return len(self._held)
 
-    def put(self, place: int, terms: str) -> None:
-        """This place has these terms (`analyze.terms`) now."""
-        self.remove(place)
-        spots: dict[str, list[int]] = {}
-        length = 0
-        for length, term in enumerate(terms.split(), 1):
-            spots.setdefault(term, []).append(place << _SHIFT | min(length - 1, _LAST))
-        while place >= len(self._lengths):
-            self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
-        self._lengths[place] = length
-        self._total += length
-        known = self._terms
-        for term, found in spots.items():
-            if (own := known.get(term)) is None:
-                known[term] = array("Q", found)
-            else:
-                own.extend(found)
-        # The terms of the dictionary, so that no passage keeps spellings of its own.
-        self._held[place] = tuple(spots)
+    def put(self, passages: Mapping[int, str]) -> None:
+        """Each place has these terms (`analyze.terms`) now."""
+        for place in passages:
+            self.remove(place)
+        # One string a term, whatever passage holds it: most of the memory would be copies.
+        split = [list(map(sys.intern, terms.split())) for terms in passages.values()]
+        numbers = {term: n for n, term in enumerate(dict.fromkeys(chain.from_iterable(split)))}
+        if not numbers:
+            self._held.update((place, ()) for place in passages)
+            return
+        size = max(passages) + 1
+        if size > len(self._lengths):
+            grown = np.zeros(max(size, 2 * len(self._lengths)), dtype=np.float32)
+            grown[: len(self._lengths)] = self._lengths
+            self._lengths = grown
+        lengths = np.array([len(terms) for terms in split])
+        places = np.array(list(passages), dtype=np.uint64)
+        self._lengths[places] = lengths
+        self._total += float(lengths.sum())
+        term = np.fromiter(map(numbers.__getitem__, chain.from_iterable(split)), np.intp)
+        at = np.arange(len(term)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        spots = np.repeat(places << _SHIFT, lengths) | np.minimum(at, _LAST).astype(np.uint64)
+        spots = spots[np.argsort(term, kind="stable")]
+        ends = np.cumsum(np.bincount(term)).tolist()
+        for (name, number), end in zip(numbers.items(), ends, strict=True):
+            start = ends[number - 1] if number else 0
+            own = self._terms.setdefault(name, array("Q"))
+            own.frombytes(spots[start:end].tobytes())
+        for place, terms in zip(passages, split, strict=True):
+            self._held[place] = tuple(dict.fromkeys(terms))
 
     def remove(self, place: int) -> None:
         """This place has none any more."""

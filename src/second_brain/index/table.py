@@ -14,7 +14,6 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,9 +30,14 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
+RESIDENT_UP_TO = 30_000
+"""Rows up to which a local table is searched in memory (`resident`), but for phrases."""
+
 VECTOR_INDEX_FROM = 10_000
-"""Rows from which an approximate index is cheaper than looking at every vector. A local table with
-fewer is searched in memory (`resident`), but for phrases."""
+"""Rows from which an approximate index is cheaper in LanceDB than looking at every vector."""
+
+_FILLED_AT_ONCE = 1_000
+"""Notes that are put into memory in one step, which for a moment takes a multiple of their room."""
 
 _MAX_SEGMENTS = 10
 _NPROBES = 20
@@ -203,7 +207,7 @@ class ChunkTable:
 
         with reading("read"):
             count = await self._table.count_rows()
-            small = lance.is_local(self.uri) and count < VECTOR_INDEX_FROM
+            small = lance.is_local(self.uri) and count <= RESIDENT_UP_TO
             rows: dict[str, list[ChunkRow]] = {}
             async for batch in await self._table.query().to_batches():
                 if small:
@@ -221,7 +225,7 @@ class ChunkTable:
             text = await self._table.index_stats("terms_idx")
             disk = None
             if lance.is_local(self.uri):
-                disk = await asyncio.to_thread(_folder_size, _folder(self.uri, self.name))
+                disk = await asyncio.to_thread(lance.folder_size, lance.folder(self.uri, self.name))
             return TableStats(
                 rows=stats["num_rows"],
                 fragments=stats["fragment_stats"]["num_fragments"],
@@ -268,7 +272,7 @@ class ChunkTable:
                 await self._table.delete(theirs)
         if self._resident is not None:
             self._resident.replace(rows, touched)
-            if len(self._resident) >= VECTOR_INDEX_FROM:
+            if len(self._resident) > RESIDENT_UP_TO:
                 self._resident = None
 
     async def optimize(self, *, unverified: bool = False) -> None:
@@ -289,13 +293,19 @@ class ChunkTable:
             self._table = await self._connection.open_table(self.name)
 
     async def _tend_vector_index(self) -> None:
-        """Builds the vector index when there are rows enough, anew when they have doubled."""
+        """Builds the vector index when there are rows enough, anew when they have doubled; drops it
+        where the table is searched in memory."""
         from lancedb.index import IvfSq  # noqa: PLC0415 - see lance.load()
 
+        old = self._vector_index
+        if self._resident is not None:
+            if old is not None:
+                await self._table.drop_index(old)
+                self._vector_index = None
+            return
         rows = await self._table.count_rows("vector IS NOT NULL")
         if rows < VECTOR_INDEX_FROM:
             return
-        old = self._vector_index
         if old is not None:
             stats = await self._table.index_stats(old)
             grown = rows >= 2 * int(old.removeprefix(_VECTOR_INDEX))
@@ -312,7 +322,7 @@ class ChunkTable:
         if not lance.is_local(self.uri):
             return False
         live: int = (await self._table.stats())["total_bytes"]
-        disk = await asyncio.to_thread(_folder_size, _folder(self.uri, self.name))
+        disk = await asyncio.to_thread(lance.folder_size, lance.folder(self.uri, self.name))
         return disk > max(_BLOAT * live, _BLOAT_FLOOR)
 
     async def drop(self) -> None:
@@ -342,8 +352,10 @@ class ChunkTable:
 
 
 def _in_memory(rows: Mapping[str, Sequence[ChunkRow]], dimension: int) -> Resident:
-    resident = Resident(dimension)
-    resident.replace(rows)
+    resident = Resident(dimension, room=sum(map(len, rows.values())) + _FILLED_AT_ONCE)
+    names = list(rows)
+    for start in range(0, len(names), _FILLED_AT_ONCE):
+        resident.replace({name: rows[name] for name in names[start : start + _FILLED_AT_ONCE]})
     return resident
 
 
@@ -363,7 +375,7 @@ async def _drop(uri: str, connection: Any, name: str) -> None:
     with writing("dropped"):
         await connection.drop_table(name, ignore_missing=True)
         if lance.is_local(uri):
-            await asyncio.to_thread(shutil.rmtree, _folder(uri, name), ignore_errors=True)
+            await asyncio.to_thread(shutil.rmtree, lance.folder(uri, name), ignore_errors=True)
 
 
 def _text_query(terms: Sequence[str], phrases: Sequence[str]) -> Any:
@@ -382,17 +394,3 @@ def _hits(found: pa.Table, scores: Sequence[float], dimension: int) -> list[Hit]
     known = iter(lance.matrix(found["vector"].drop_null().chunks, dimension))
     vectors = [next(known) if here else None for here in present]
     return [Hit(*values) for values in zip(*columns, scores, vectors, strict=True)]
-
-
-def _folder(uri: str, name: str) -> Path:
-    return Path(lance.absolute(uri)) / f"{name}.lance"
-
-
-def _folder_size(folder: Path) -> int:
-    total = 0
-    for file in folder.rglob("*"):
-        try:
-            total += file.stat().st_size
-        except FileNotFoundError:
-            continue  # cleaned up meanwhile
-    return total

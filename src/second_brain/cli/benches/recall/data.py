@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,22 @@ class DataSet:
             for name in names
         ]
 
+    def by_session(self) -> DataSet:
+        """Each session as one note of a user's own, a line a document."""
+        found: dict[str, list[Document]] = {}
+        for document in self.documents:
+            found.setdefault(_session(document), []).append(document)
+        notes = tuple(
+            Document(id, f"# Session {own[0].session}\n\n" + _as_lines(own), group=own[0].group)
+            for id, own in found.items()
+        )
+        where = {document.id: _session(document) for document in self.documents}
+        questions = tuple(
+            replace(q, relevant=tuple(dict.fromkeys(where[id] for id in q.relevant)))
+            for q in self.questions
+        )
+        return DataSet(f"{self.name}-sessions", notes, questions)
+
     def sampled(self, count: int | None) -> DataSet:
         """With at most so many of its questions, always the same ones."""
         if count is None or count >= len(self.questions):
@@ -65,6 +81,17 @@ class DataSet:
         chosen = set(random.Random(0).sample(range(len(self.questions)), count))
         kept = tuple(q for n, q in enumerate(self.questions) if n in chosen)
         return DataSet(self.name, self.documents, kept)
+
+
+def chosen_set(folder: Path, name: str) -> DataSet:
+    """The set of this name, or what `NAME-global` or `NAME-sessions` makes of set NAME."""
+    base, _, kind = name.partition("-")
+    data = read(folder, base)
+    if kind == "sessions":
+        return data.by_session()
+    if kind not in ("", "global"):
+        raise InvalidInput("set", f"{name} is no set: NAME, NAME-global or NAME-sessions")
+    return data
 
 
 def read(folder: Path, name: str) -> DataSet:
@@ -91,6 +118,14 @@ def read(folder: Path, name: str) -> DataSet:
         for q in _lines(folder / name / "queries.jsonl")
     ]
     return DataSet(name, tuple(documents), tuple(questions))
+
+
+def _session(document: Document) -> str:
+    return f"{document.group}-{document.session}"
+
+
+def _as_lines(documents: Sequence[Document]) -> str:
+    return "\n".join(" ".join(document.text.split()) for document in documents) + "\n"
 
 
 def _group(entry: dict[str, Any]) -> str | None:

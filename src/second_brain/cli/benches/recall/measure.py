@@ -63,15 +63,17 @@ def measure(
     model: Embedder,
     place: Path,
     settings: Settings,
+    ways: Sequence[str] = (),
     say: Callable[[str], None] = lambda text: click.echo(text, err=True),
 ) -> list[Line]:
-    """`together`: all documents in one vault, otherwise one vault a conversation."""
+    """`together`: all documents in one vault, otherwise one vault a conversation. `ways`: only
+    these."""
     vaults = [data] if together else data.groups()
     asked = {question.id: question for vault in vaults for question in vault.questions}
     scored: dict[str, dict[str, Scores]] = {}
     for vault in vaults:
         say(f"{vault.name}: {len(vault.documents):,} documents, {len(vault.questions):,} questions")
-        rankings = asyncio.run(_rankings(vault, model, place, settings))
+        rankings = asyncio.run(_rankings(vault, model, place, settings, ways))
         for way, found in rankings.items():
             own = scored.setdefault(way, {})
             own.update((id, score(ids, asked[id].relevant)) for id, ids in found.items())
@@ -82,15 +84,18 @@ def measure(
 
 
 async def _rankings(
-    data: DataSet, model: Embedder, place: Path, settings: Settings
+    data: DataSet, model: Embedder, place: Path, settings: Settings, ways: Sequence[str]
 ) -> dict[str, dict[str, list[str]]]:
     questions = {question.id: question.text for question in data.questions}
     made: dict[str, dict[str, list[str]]] = {}
     async with indexed(place / data.name, data, model, settings) as bench:
         for way, stages in WAYS.items():
-            made[way] = await bench.rankings(questions, stages)
+            if not ways or way in ways:
+                made[way] = await bench.rankings(questions, stages)
+    if ways and not set(ways) - set(WAYS):
+        return made
     others = await asyncio.to_thread(lambda: Baselines(data, model).rank(questions))
-    return {**made, **others}
+    return made | {way: found for way, found in others.items() if not ways or way in ways}
 
 
 def _lines(
