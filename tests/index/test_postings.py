@@ -15,13 +15,16 @@ from lance_tables import row, with_table
 
 from second_brain.index.analyze import parse_query
 from second_brain.index.passages import ChunkRow, SearchFilter
-from second_brain.index.postings import FEW, K1, NEAR, PAIR, B, Postings
+from second_brain.index.postings import CLOSE, FEW, K1, LONG, NEAR, PAIR, REACH, B, Postings
 from second_brain.index.table import ChunkTable
 
 WORDS = ["a", "b", "c", "d"]
-changes = st.lists(
-    st.tuples(st.integers(0, 300), st.lists(st.sampled_from(WORDS), max_size=12)), max_size=25
+passages = st.one_of(
+    st.lists(st.sampled_from(WORDS), max_size=12),
+    # Long ones, of which only some words are asked for.
+    st.lists(st.sampled_from([*WORDS, *["other"] * 30]), min_size=LONG - 2, max_size=LONG + 40),
 )
+changes = st.lists(st.tuples(st.integers(0, 300), passages), max_size=25)
 
 
 SPELLED = st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3, unique=True)
@@ -42,7 +45,7 @@ def expected(texts: dict[int, list[str]], asked: list[tuple[str, ...]], place: i
     def worth(term: str) -> float:
         return value(own.count(term), sum(term in text for text in texts.values()))
 
-    def pair(first: tuple[str, ...], second: tuple[str, ...]) -> float:
+    def pair(first: tuple[str, ...], second: tuple[str, ...], within: int) -> float:
         # Which of the two is the rarer is told by all passages together.
         every = sum(sum(term in first for term in text) for text in texts.values())
         other = sum(sum(term in second for term in text) for text in texts.values())
@@ -53,16 +56,21 @@ def expected(texts: dict[int, list[str]], asked: list[tuple[str, ...]], place: i
         def often(text: list[str]) -> int:
             beside = [n for n, term in enumerate(text) if term in common]
             return sum(
-                any(abs(n - m) <= NEAR for m in beside)
+                any(abs(n - m) <= within for m in beside)
                 for n, term in enumerate(text)
                 if term in rare
             )
 
         return PAIR * value(often(own), sum(often(text) > 0 for text in texts.values()))
 
-    return sum(max(worth(term) for term in word) for word in asked) + sum(
-        pair(first, second) for first, second in pairwise(asked)
+    beside = sum(pair(first, second, NEAR) for first, second in pairwise(asked))
+    close = sum(
+        pair(first, second, CLOSE)
+        for place, first in enumerate(asked)
+        for second in asked[place + 1 : place + REACH]
     )
+    words = sum(max(worth(term) for term in word) for word in asked)
+    return words + beside + (close if len(own) >= LONG else 0.0)
 
 
 @given(changes, ASKED)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from typing import Any
 
 import pytest
@@ -78,6 +80,48 @@ def test_what_is_replaced_is_deprecated_and_one_undo_takes_it_back(
     write = brain.run(brain.memories.history(old))[0]
     assert (write.client, write.tool) == ("small", "compare")
     brain.run(brain.memories.undo(write.n))
+    assert (brain.bytes(old_path), brain.bytes(new_path)) == before
+
+
+@pytest.mark.parametrize("relation", ["replace", "merge"])
+def test_what_was_cut_short_between_two_notes_is_finished_and_undone_as_one(
+    brain: Brain,
+    server: ScriptedServer,
+    model: ChatServer,
+    monkeypatch: pytest.MonkeyPatch,
+    relation: str,
+) -> None:
+    who = {"replace": "Ugo", "merge": "Zoë"}[relation]
+    known, new = f"{who} keeps two goats in Brest.", f"{who} sells cheese on Saturdays."
+    old_id, old_path, new_id, new_path = two(brain, known, new)
+    before = brain.bytes(old_path), brain.bytes(new_path)
+    scribe, edits = brain.memories._resolving._scribe, 0
+    edit = scribe.edit
+
+    async def stopped_at_the_second(*args: Any, **options: Any) -> bool:
+        nonlocal edits
+        edits += 1
+        if edits == 2:
+            raise asyncio.CancelledError
+        return await edit(*args, **options)
+
+    server.script = [says(relation, merged=f"{known} {new}")]
+    with monkeypatch.context() as patch:
+        patch.setattr(scribe, "edit", stopped_at_the_second)
+        with pytest.raises(CancelledError):
+            compare(brain, model, new_id, old_id)
+    assert sum(now != then for now, then in zip(
+        (brain.bytes(old_path), brain.bytes(new_path)), before, strict=True
+    )) == 1  # fmt: skip
+    server.script = [says(relation, merged=f"{known}\n\n{new}")]
+    compare(brain, model, new_id, old_id)
+    loser = old_id if relation == "replace" else new_id
+    winner_path = new_path if relation == "replace" else old_path
+    assert status(brain, loser) == "deprecated"
+    assert brain.bytes(winner_path).count(b"supersedes") == 1
+    if relation == "merge":
+        assert split(brain.bytes(winner_path)).body.count(b"cheese") == 1
+    brain.run(brain.memories.undo(brain.run(brain.memories.history(loser))[0].n))
     assert (brain.bytes(old_path), brain.bytes(new_path)) == before
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,24 @@ FEW = 60
 """Terms added to each passage's length: below about so many, a shorter one is no better one. See
 "What the words are worth" in README.md."""
 
-PAIR = 0.3
+PAIR = 0.2
 """What two words side by side are worth, as a share of a word as rare as they are together."""
 
 NEAR = 4
 """Terms from one to the other at most, for words side by side: a word has up to three spellings
-here, and "of the" may stand between. See "What the words are worth" in README.md for both."""
+here, and "of the" may stand between."""
+
+CLOSE, REACH = 12, 4
+"""So many terms apart at most, any two of so many words in a row of the question are worth PAIR
+once more in a long passage: where it speaks of both, and not of each in another place."""
+
+LONG = 72
+"""Terms of a long passage: in a shorter one everything is close. See "Words side by side" in
+README.md for the five."""
 
 _SHIFT = 16
-# Further words of an endless passage stand where the last ones do; never near the next passage.
-_LAST = (1 << _SHIFT) - 1 - NEAR
+# Further words of an endless passage stand where the last ones do; never close to the next passage.
+_LAST = (1 << _SHIFT) - 1 - CLOSE
 
 _Weights = tuple[NDArray[np.intp], NDArray[np.float32]]
 """The places where something is, each once, and what it is worth there."""
@@ -107,7 +115,8 @@ class Postings:
         L is worth idf * f * (K1 + 1) / (f + K1 * (1 - B + B * (L + FEW) / (mean L + FEW))).
 
         Each two words that follow each other here are PAIR times what a term would be worth that
-        stands wherever the two are within NEAR terms, in either order: Metzler and Croft, A Markov
+        stands wherever the two are within NEAR terms, in either order, and so, in long passages,
+        are any two of REACH words in a row that are within CLOSE: Metzler and Croft, A Markov
         Random Field Model for Term Dependencies (2005), sequential dependence.
         """
         weights: NDArray[np.float32] = np.zeros(places, dtype=np.float32)
@@ -123,10 +132,20 @@ class Postings:
                     best[found] = np.maximum(best[found], values)
                 weights += best
         where = [self._all_spots(word) for word in asked]
-        for (first, at), (second, beside) in pairwise(zip(asked, where, strict=True)):
-            if set(first).isdisjoint(second) and len(at) and len(beside):
-                found, values = self._worth(_near(at, beside))
-                weights[found] += np.float32(PAIR) * values
+        for first, word in enumerate(asked):
+            for second in range(first + 1, min(first + REACH, len(asked))):
+                if not set(word).isdisjoint(asked[second]):
+                    continue
+                spots, apart = _apart(where[first], where[second])
+                close = spots[apart <= CLOSE]
+                if len(close) == 0:
+                    continue
+                found, values = self._worth(close)
+                far_reaching = self._lengths[found] >= LONG
+                weights[found[far_reaching]] += np.float32(PAIR) * values[far_reaching]
+                if second == first + 1 and len(beside := spots[apart <= NEAR]):
+                    found, values = self._worth(beside)
+                    weights[found] += np.float32(PAIR) * values
         return weights
 
     def _spots(self, term: str) -> NDArray[np.uint64] | None:
@@ -155,11 +174,15 @@ class Postings:
         return found, values.astype(np.float32, copy=False)
 
 
-def _near(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The spots of the rarer of the two that have one of the other's within NEAR; both sorted."""
+def _apart(
+    first: NDArray[np.int64], second: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The spots of the rarer of the two, and how far from each the next one of the other is; both
+    sorted."""
     rare, common = sorted((first, second), key=len)
+    if len(rare) == 0:
+        return rare, rare
     after = np.searchsorted(common, rare)
     ahead = common[np.minimum(after, len(common) - 1)] - rare
     behind = rare - common[np.maximum(after - 1, 0)]
-    found: NDArray[np.int64] = rare[np.minimum(np.abs(ahead), np.abs(behind)) <= NEAR]
-    return found
+    return rare, np.minimum(np.abs(ahead), np.abs(behind))

@@ -126,6 +126,7 @@ class Resolving:
             return set_properties(data, {STATUS_KEY: "deprecated"})
 
         summary = f"“{one.title}” supersedes “{other.title}”"
+        begun = await asyncio.to_thread(self._begun, summary, winner, loser)
         first = await self._write(one, stand, caller, summary)
         try:
             second = await self._write(other, yield_, caller, summary)
@@ -134,7 +135,18 @@ class Resolving:
                 with contextlib.suppress(SecondBrainError):
                     await self._scribe.undo(first, caller=caller)
             raise
-        return [n for n in (first, second) if n is not None]
+        return [*begun, *(n for n in (first, second) if n is not None)]
+
+    def _begun(self, summary: str, *ids: str) -> list[int]:
+        """What this decision wrote before the daemon was stopped in the middle of it."""
+        return sorted(
+            write.n
+            for id in ids
+            for write in self._state.history(id, 10)
+            if write.summary == summary
+            and write.state == "done"
+            and self._state.reviews.bundled_with(write.n) == [write.n]
+        )
 
     async def _write(
         self, row: NoteRow, change: Change, caller: Caller, summary: str
