@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from second_brain.config import OPTIONS, Kind, Settings, load_settings, validate
 from second_brain.config.settings import ServerSettings
 from second_brain.errors import SettingsError
+from second_brain.sync.prepare import Chunking
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,8 @@ def test_defaults() -> None:
     assert settings.sync.mode == "tagged"
     assert settings.sync.folder == "Second Brain"
     assert settings.sync.rescan_seconds == 300
-    assert (settings.index.chunk_size, settings.index.chunk_overlap) == (1600, 200)
+    cutting = Chunking(settings.index.chunk_size, settings.index.chunk_overlap)
+    assert cutting == Chunking() == Chunking(800, 100)
     assert settings.limits.max_body == 10 * 1024 * 1024
     assert settings.links.max_related == 3
 

@@ -128,3 +128,10 @@ def test_threads_may_analyse_at_once() -> None:
     expected = [terms(text) for text in texts]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(terms, texts)) == expected
+
+
+def test_pieces_of_an_identifier_are_told_from_words() -> None:
+    assert parse_query("ADR-016").parts == {"adr", "016", "16"}
+    assert parse_query("v1.9").parts >= {"1.9", "v1"}
+    assert parse_query("ADR 16 beside ADR-016").parts == {"016"}
+    assert parse_query("low-tide nationaux 2019 C++").parts == frozenset()

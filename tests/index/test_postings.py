@@ -15,7 +15,18 @@ from lance_tables import row, with_table
 
 from second_brain.index.analyze import parse_query
 from second_brain.index.passages import ChunkRow, SearchFilter
-from second_brain.index.postings import CLOSE, FEW, K1, LONG, NEAR, PAIR, REACH, B, Postings
+from second_brain.index.postings import (
+    CLOSE,
+    FEW,
+    K1,
+    LONG,
+    NEAR,
+    PAIR,
+    REACH,
+    TOGETHER,
+    B,
+    Postings,
+)
 from second_brain.index.table import ChunkTable
 
 WORDS = ["a", "b", "c", "d"]
@@ -45,7 +56,7 @@ def expected(texts: dict[int, list[str]], asked: list[tuple[str, ...]], place: i
     def worth(term: str) -> float:
         return value(own.count(term), sum(term in text for text in texts.values()))
 
-    def pair(first: tuple[str, ...], second: tuple[str, ...], within: int) -> float:
+    def pair(first: tuple[str, ...], second: tuple[str, ...], within: int, worth: float) -> float:
         # Which of the two is the rarer is told by all passages together.
         every = sum(sum(term in first for term in text) for text in texts.values())
         other = sum(sum(term in second for term in text) for text in texts.values())
@@ -61,11 +72,11 @@ def expected(texts: dict[int, list[str]], asked: list[tuple[str, ...]], place: i
                 if term in rare
             )
 
-        return PAIR * value(often(own), sum(often(text) > 0 for text in texts.values()))
+        return worth * value(often(own), sum(often(text) > 0 for text in texts.values()))
 
-    beside = sum(pair(first, second, NEAR) for first, second in pairwise(asked))
+    beside = sum(pair(first, second, NEAR, PAIR) for first, second in pairwise(asked))
     close = sum(
-        pair(first, second, CLOSE)
+        pair(first, second, CLOSE, TOGETHER)
         for place, first in enumerate(asked)
         for second in asked[place + 1 : place + REACH]
     )
@@ -152,6 +163,15 @@ def test_the_spellings_of_one_word_count_once() -> None:
     added = postings.weigh([("nation",), ("national",), ("nationaux",)], 2)
     assert 0 < once[0] < added[0]
     assert once[1] > 0
+
+
+def test_a_piece_of_an_identifier_said_often_is_less_than_all_of_it_said_once() -> None:
+    postings = Postings()
+    postings.put({0: "adr016 adr 016 16 and some text about it", 1: "entri 16 " * 12})
+    postings.put({place: f"entri {place} of something else" for place in range(2, 60)})
+    asked = parse_query("ADR-016")
+    weights = postings.weigh(asked.words, 60, asked.parts)
+    assert weights[0] > weights[1] > 0
 
 
 def test_a_word_said_in_passing_is_no_better_match_than_the_same_words_in_a_sentence() -> None:

@@ -200,7 +200,7 @@ class IndexSettings:
         ),
     )
     chunk_size: int = field(
-        default=1600,
+        default=800,
         metadata=_about(
             "Longest passage that is indexed as one, in characters.",
             env="CHUNK_SIZE",
@@ -209,7 +209,7 @@ class IndexSettings:
         ),
     )
     chunk_overlap: int = field(
-        default=200,
+        default=100,
         metadata=_about(
             "Characters that neighbouring passages share.",
             env="CHUNK_OVERLAP",

@@ -61,11 +61,13 @@ class Query:
 
     `terms` include those of the phrases; `phrases` are joined by single spaces. `words` are the
     same terms by the word that they are spellings of: its English and its French stem, its parts.
+    `parts` are those that are only a piece of an identifier (`016` of `ADR-016`).
     """
 
     terms: tuple[str, ...]
     phrases: tuple[str, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()
+    parts: frozenset[str] = frozenset()
 
 
 def terms(text: str) -> str:
@@ -83,7 +85,23 @@ def parse_query(query: str) -> Query:
     found = tuple(_distinct(words))
     kept = frozenset(found)
     fitting = (tuple(term for term in word if term in kept) for word in words)
-    return Query(found, tuple(dict.fromkeys(phrases)), tuple(filter(None, dict.fromkeys(fitting))))
+    return Query(
+        found,
+        tuple(dict.fromkeys(phrases)),
+        tuple(filter(None, dict.fromkeys(fitting))),
+        _parts(words),
+    )
+
+
+def _parts(words: Iterable[tuple[str, ...]]) -> frozenset[str]:
+    """The terms that stand for nothing but a piece of something with a digit in it."""
+    pieces: set[str] = set()
+    wholes: set[str] = set()
+    for word in words:
+        named = any(char.isdigit() for char in word[0])
+        pieces.update(word[1:] if named else ())
+        wholes.update(word[:1] if named else word)
+    return frozenset(pieces - wholes)
 
 
 def query_terms(query: str) -> list[str]:

@@ -7,6 +7,7 @@ always: a hit can be shown in place. Every character that is not blank lies in s
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -17,8 +18,15 @@ from second_brain.vault.model import Heading
 MAX_CHUNKS = 2_000
 """A note of many megabytes (a pasted log) must not crowd out the vault; see `left_out`."""
 
+MAX_CHARS, OVERLAP = 800, 100
+"""The longest passage and what neighbours share, if nothing else is said: see "How long a passage
+is" in README.md."""
+
 _TINY = 200
 """A section shorter than this says too little to be found by meaning on its own."""
+
+_UNEVEN = 8
+"""A piece may exceed its even share by this part of the longest, to end where one should."""
 
 _HEADING_CHARS = 120
 
@@ -56,8 +64,8 @@ def chunks(
     body: str,
     headings: Sequence[Heading],
     *,
-    max_chars: int = 1600,
-    overlap: int = 200,
+    max_chars: int = MAX_CHARS,
+    overlap: int = OVERLAP,
 ) -> list[Chunk]:
     """The passages of a note in order, at most `MAX_CHUNKS`.
 
@@ -192,7 +200,7 @@ def _pieces(
     body: str, start: int, end: int, max_chars: int, overlap: int
 ) -> Iterable[tuple[int, int]]:
     while end - start > max_chars:
-        cut = _cut(body, start, start + max_chars)
+        cut = _cut(body, start, start + _even(end - start, max_chars, overlap))
         left, right = _trim(body, start, cut)
         if left < right:
             yield left, right
@@ -202,6 +210,12 @@ def _pieces(
     left, right = _trim(body, start, end)
     if left < right:
         yield left, right
+
+
+def _even(rest: int, max_chars: int, overlap: int) -> int:
+    """How long the next piece may be, so that of about equal ones none is left with a scrap."""
+    pieces = math.ceil((rest - overlap) / (max_chars - overlap))
+    return min(max_chars, math.ceil(rest / pieces) + overlap + max_chars // _UNEVEN)
 
 
 def _cut(body: str, start: int, limit: int) -> int:

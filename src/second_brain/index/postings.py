@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -27,20 +27,24 @@ FEW = 60
 """Terms added to each passage's length: below about so many, a shorter one is no better one. See
 "What the words are worth" in README.md."""
 
-PAIR = 0.2
+PAIR = 0.3
 """What two words side by side are worth, as a share of a word as rare as they are together."""
 
 NEAR = 4
 """Terms from one to the other at most, for words side by side: a word has up to three spellings
 here, and "of the" may stand between."""
 
-CLOSE, REACH = 12, 4
-"""So many terms apart at most, any two of so many words in a row of the question are worth PAIR
-once more in a long passage: where it speaks of both, and not of each in another place."""
+CLOSE, REACH, TOGETHER = 12, 4, 0.2
+"""In a long passage, any two of REACH words in a row of the question that stand within CLOSE terms
+are worth this share: there it speaks of both, and not of each in another place."""
 
 LONG = 72
 """Terms of a long passage: in a shorter one everything is close. See "Words side by side" in
-README.md for the five."""
+README.md for the six."""
+
+PART = 0.5
+"""What a piece of an identifier is worth as a share of a word: a passage full of "entry 16" is not
+what was meant by ADR-016."""
 
 _SHIFT = 16
 # Further words of an endless passage stand where the last ones do; never close to the next passage.
@@ -107,22 +111,29 @@ class Postings:
             self._total -= float(self._lengths[place])
             self._lengths[place] = 0.0
 
-    def weigh(self, words: Iterable[Sequence[str]], places: int) -> NDArray[np.float32]:
+    def weigh(
+        self, words: Iterable[Sequence[str]], places: int, parts: Collection[str] = ()
+    ) -> NDArray[np.float32]:
         """The weight of every place below `places`: 0 where no word is.
 
-        A word is given by its terms, of which the one that is worth most in a passage counts.
+        A word is given by its terms, of which the one that is worth most in a passage counts; those
+        in `parts` are worth PART.
         idf = ln(1 + (N - n + 0.5) / (n + 0.5)); a term that occurs f times in a passage of length
         L is worth idf * f * (K1 + 1) / (f + K1 * (1 - B + B * (L + FEW) / (mean L + FEW))).
 
         Each two words that follow each other here are PAIR times what a term would be worth that
-        stands wherever the two are within NEAR terms, in either order, and so, in long passages,
-        are any two of REACH words in a row that are within CLOSE: Metzler and Croft, A Markov
-        Random Field Model for Term Dependencies (2005), sequential dependence.
+        stands wherever the two are within NEAR terms, in either order, and any two of REACH words
+        in a row TOGETHER times that where they are within CLOSE in a long passage: Metzler and
+        Croft, A Markov Random Field Model for Term Dependencies (2005), sequential dependence.
         """
         weights: NDArray[np.float32] = np.zeros(places, dtype=np.float32)
         asked = list(dict.fromkeys(map(tuple, words)))
         for word in asked:
-            worth = [self._worth(own) for term in word if (own := self._spots(term)) is not None]
+            worth = [
+                self._worth(own, PART if term in parts else 1.0)
+                for term in word
+                if (own := self._spots(term)) is not None
+            ]
             if len(worth) == 1:
                 found, values = worth[0]
                 weights[found] += values
@@ -140,12 +151,12 @@ class Postings:
                 close = spots[apart <= CLOSE]
                 if len(close) == 0:
                     continue
-                found, values = self._worth(close)
-                far_reaching = self._lengths[found] >= LONG
-                weights[found[far_reaching]] += np.float32(PAIR) * values[far_reaching]
+                found, values = self._worth(close, TOGETHER)
+                in_long = self._lengths[found] >= LONG
+                weights[found[in_long]] += values[in_long]
                 if second == first + 1 and len(beside := spots[apart <= NEAR]):
-                    found, values = self._worth(beside)
-                    weights[found] += np.float32(PAIR) * values
+                    found, values = self._worth(beside, PAIR)
+                    weights[found] += values
         return weights
 
     def _spots(self, term: str) -> NDArray[np.uint64] | None:
@@ -160,7 +171,7 @@ class Postings:
             return np.empty(0, np.int64)
         return np.sort(np.concatenate(found), kind="stable").astype(np.int64)
 
-    def _worth(self, spots: NDArray[np.uint64] | NDArray[np.int64]) -> _Weights:
+    def _worth(self, spots: NDArray[np.uint64] | NDArray[np.int64], share: float = 1.0) -> _Weights:
         """What something is worth that stands there; one place's spots are together."""
         places = spots >> _SHIFT
         first = np.flatnonzero(np.concatenate(([True], places[1:] != places[:-1])))[: len(places)]
@@ -168,9 +179,9 @@ class Postings:
         often = np.diff(first, append=len(places)).astype(np.float32)
         count = len(self._held)
         idf = np.log1p((count - len(found) + 0.5) / (len(found) + 0.5))
-        share = B / (self._total / count + FEW)
-        length = (self._lengths[found] + np.float32(FEW)) * np.float32(share) + np.float32(1 - B)
-        values = np.float32(idf * (K1 + 1)) * often / (often + np.float32(K1) * length)
+        slope = B / (self._total / count + FEW)
+        length = (self._lengths[found] + np.float32(FEW)) * np.float32(slope) + np.float32(1 - B)
+        values = np.float32(share * idf * (K1 + 1)) * often / (often + np.float32(K1) * length)
         return found, values.astype(np.float32, copy=False)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from second_brain.index.analyze import Query
 from second_brain.index.passages import ChunkRow, Hit, SearchFilter
 from second_brain.index.postings import Postings
 from second_brain.index.vectors import Vector
@@ -76,12 +77,11 @@ class Resident:
         np.divide(products, lengths, out=scores, where=lengths > 0)
         return self._best(scores, _NOWHERE, filter, limit)
 
-    def search_text(
-        self, words: Sequence[Sequence[str]], filter: SearchFilter, limit: int
-    ) -> list[Hit]:
-        """The passages with the most telling of these words, each given by its terms, that the
-        filter admits, best first."""
-        weights = self._postings.weigh(words, len(self._rows))
+    def search_text(self, query: Query, filter: SearchFilter, limit: int) -> list[Hit]:
+        """The passages with the most telling words of the query that the filter admits, best
+        first."""
+        words = query.words or tuple((term,) for term in query.terms)
+        weights = self._postings.weigh(words, len(self._rows), query.parts)
         return self._best(weights, 0.0, filter, limit)
 
     def hits(self, scores: Iterable[tuple[str, float]]) -> list[Hit]:

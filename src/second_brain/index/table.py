@@ -149,8 +149,7 @@ class ChunkTable:
         if not query.terms:
             return []
         if self._resident is not None and not query.phrases:
-            words = query.words or tuple((term,) for term in query.terms)
-            return self._resident.search_text(words, filter, limit)
+            return self._resident.search_text(query, filter, limit)
         found = await self._text_search(query.terms, query.phrases, filter, limit)
         if not found and query.phrases:
             found = await self._text_search(query.terms, (), filter, limit)

@@ -1,6 +1,6 @@
 """The only writer of the index: gathers changes into few commits, and tends the table.
 
-Single changes are committed at once; under a stream of them, they are half a second apart, because
+Single changes are committed at once; under a stream of them, commits are a moment apart, because
 each costs the same however many rows it has. Upkeep (`optimize`) runs between commits, never beside
 one, by the number of commits and idleness.
 """
@@ -24,9 +24,9 @@ MAX_ROWS = 500
 _ENOUGH_ROWS = 100
 """So many rows are not worth waiting for more."""
 
-_WINDOW = 0.5
-"""Seconds between commits under a stream: with the time that a file takes to settle and to be
-embedded, what an editor saves again and again is still found within a second."""
+_WINDOW = 0.3
+"""Seconds between commits under a stream: no more than a file takes to settle, so that of saves
+one after another none waits for the one before."""
 
 _BURST = 5
 _BURST_SECONDS = 10.0

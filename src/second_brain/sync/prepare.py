@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from second_brain.index.analyze import terms
-from second_brain.index.chunk import Chunk, chunks, embedded_text, left_out
+from second_brain.index.chunk import MAX_CHARS, OVERLAP, Chunk, chunks, embedded_text, left_out
 from second_brain.index.embedding.protocol import Vectors
 from second_brain.index.passages import ChunkRow
 from second_brain.index.rows import NoteState, tag_keys
@@ -26,13 +26,13 @@ Describe = Callable[[Note, SyncRule], Facets]
 class Chunking:
     """How notes are cut: the longest passage and the overlap, both in characters."""
 
-    max_chars: int = 1600
-    overlap: int = 200
+    max_chars: int = MAX_CHARS
+    overlap: int = OVERLAP
 
     @property
     def layout(self) -> str:
         """Changes whenever notes would be cut or analysed otherwise than before."""
-        return f"2-{self.max_chars}-{self.overlap}"
+        return f"3-{self.max_chars}-{self.overlap}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from second_brain.cli.benches.workspace import Bed, Workspace
 from second_brain.index.writer import OptimizePolicy
 
 _MEMORY_MB = 600.0
-_IDLE_PERCENT = 1.0
+IDLE_PERCENT = 1.0
 _GROWTH = 1.1
 """At the end of the edits each figure may be this many times what it was after a fifth."""
 _REST_SECONDS = 15.0
@@ -43,15 +43,16 @@ def measure(
             daemon.recall(note.question)
         _rest(daemon, _REST_SECONDS)
         table.add("memory after a start and 50 recalls", daemon.rss_mb(), "MB", _MEMORY_MB)
-        _idle(table, daemon, idle_seconds)
+        idle(table, daemon, idle_seconds)
         _edits(table, bed, daemon, edits, batch)
 
 
-def _idle(table: Table, daemon: DaemonProcess, seconds: float) -> None:
+def idle(table: Table, daemon: DaemonProcess, seconds: float, of: str = "") -> None:
+    """What it takes of the processor when nothing happens."""
     before = daemon.cpu_seconds()
     time.sleep(seconds)
     share = 100 * (daemon.cpu_seconds() - before) / seconds
-    table.add("idle, of one core", share, "%", _IDLE_PERCENT, note=f"over {seconds:.0f} s")
+    table.add(f"idle, of one core{of}", share, "%", IDLE_PERCENT, note=f"over {seconds:.0f} s")
 
 
 def _edits(table: Table, bed: Bed, daemon: DaemonProcess, edits: int, batch: int) -> None:
@@ -73,7 +74,7 @@ def _edits(table: Table, bed: Bed, daemon: DaemonProcess, edits: int, batch: int
             text = f"{note.text}\nVersion {version}.\n"
             (bed.vault / note.path).write_text(text, encoding="utf-8")
         last = max(note.path for note in changing[first : first + batch])
-        indexed = functools.partial(_is_indexed, daemon, bed, last)
+        indexed = functools.partial(is_indexed, daemon, bed, last)
         daemon.until(indexed, every=0.1, within=_BATCH_SECONDS)
         if (number + 1) % max(1, rounds // 5) == 0:
             seen.append(_use(bed, daemon))
@@ -114,7 +115,7 @@ def _rest(daemon: DaemonProcess, seconds: float) -> None:
     daemon.wait_ready()
 
 
-def _is_indexed(daemon: DaemonProcess, bed: Bed, path: str) -> bool:
+def is_indexed(daemon: DaemonProcess, bed: Bed, path: str) -> bool:
     """Whether the file as it is now is in the index."""
     notes = daemon.get("/notes", {"path": path})["notes"]
     modified = (bed.vault / path).stat().st_mtime_ns // 1_000_000

@@ -150,7 +150,8 @@ class DaemonProcess:
             found = self.get("/health")
             if found["embedding"]["state"] == "unavailable":
                 raise SecondBrainError(str(found["embedding"]["notice"]))
-            idle = not found["index"]["scanning"] and found["index"]["pending"] == 0
+            index = found["index"]
+            idle = not index["scanning"] and index["pending"] == 0 and index["state"] == "ready"
             return bool(idle and found["embedding"]["state"] == "ready")
 
         self.until(ready, every=every, within=within)

@@ -12,7 +12,7 @@ from second_brain.cli.benches.process import DaemonProcess
 from second_brain.cli.benches.table import Table
 from second_brain.cli.benches.workspace import Bed, Workspace
 
-_SAVED = 1.0
+_SAVED = 0.5
 
 
 def measure(table: Table, place: Workspace, *, count: int, samples: int) -> None:
@@ -23,21 +23,21 @@ def measure(table: Table, place: Workspace, *, count: int, samples: int) -> None
         daemon.wait_ready()
         table.add_times(
             "saved in place until recalled",
-            _saves(bed, daemon, samples, "inplace", _in_place),
+            saves(bed, daemon, samples, "inplace", in_place),
             _SAVED,
         )
         table.add_times(
             "saved by rename until recalled",
-            _saves(bed, daemon, samples, "renamed", _renamed),
+            saves(bed, daemon, samples, "renamed", by_rename),
             _SAVED,
         )
-        latencies, found = _remembers(daemon, samples)
+        latencies, found = remembers(daemon, samples)
         table.add_times("remember, until it answers", latencies)
         share = 100 * found / samples
         table.add("remembered, and recalled at once", share, "%", 100, bound="at least")
 
 
-def _saves(
+def saves(
     bed: Bed,
     daemon: DaemonProcess,
     samples: int,
@@ -61,17 +61,19 @@ def _recalled(daemon: DaemonProcess, word: str) -> bool:
     return any(word in hit["passage"] for hit in daemon.recall(word, topK=3)["results"])
 
 
-def _in_place(file: Path, text: str) -> None:
+def in_place(file: Path, text: str) -> None:
+    """As most editors save."""
     file.write_text(text, encoding="utf-8")
 
 
-def _renamed(file: Path, text: str) -> None:
+def by_rename(file: Path, text: str) -> None:
+    """As editors save that write another file first."""
     beside = file.with_name(f".{file.name}.tmp")
     beside.write_text(text, encoding="utf-8")
     beside.replace(file)
 
 
-def _remembers(daemon: DaemonProcess, samples: int) -> tuple[list[float], int]:
+def remembers(daemon: DaemonProcess, samples: int) -> tuple[list[float], int]:
     """Seconds of each call, and how many memories the very next recall found."""
     times, found = [], 0
     for number in range(samples):

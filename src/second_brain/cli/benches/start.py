@@ -8,7 +8,7 @@ from second_brain.cli.benches.made_up import REAL
 from second_brain.cli.benches.table import Table
 from second_brain.cli.benches.workspace import Bed, Workspace
 
-_SERVING, _SEMANTIC = 1.5, 4.0
+SERVING, SEMANTIC = 1.5, 4.0
 
 
 def measure(table: Table, place: Workspace, *, count: int, runs: int) -> None:
@@ -16,15 +16,16 @@ def measure(table: Table, place: Workspace, *, count: int, runs: int) -> None:
     bed, health = place.indexed("real", count, REAL)
     model, passages = health["embedding"]["model"], health["index"]["rows"]
     table.context.append(f"{count:,} notes, {passages:,} passages, model {model}, {runs} starts")
-    found = [_one_start(bed) for _ in range(runs)]
+    found = [one_start(bed) for _ in range(runs)]
     serving, initialized, processor, semantic = zip(*found, strict=True)
-    table.add_times("spawn to /health", serving, _SERVING)
-    table.add_times("spawn to MCP initialize", initialized, _SERVING)
+    table.add_times("spawn to /health", serving, SERVING)
+    table.add_times("spawn to MCP initialize", initialized, SERVING)
     table.add_times("processor time at initialize", processor)
-    table.add_times("spawn to recall by meaning", semantic, _SEMANTIC)
+    table.add_times("spawn to recall by meaning", semantic, SEMANTIC)
 
 
-def _one_start(bed: Bed) -> tuple[float, float, float, float]:
+def one_start(bed: Bed) -> tuple[float, float, float, float]:
+    """Seconds to health and initialize, of processor until then, and to recall by meaning."""
     with bed.daemon() as daemon:
         serving = daemon.wait_serving()
         daemon.initialize()

@@ -65,6 +65,10 @@ class Workspace:
             recipe.write_text(wanted, encoding="utf-8")
         return Bed(place / "vault", place / "data", made, self._model_dir)
 
+    def is_indexed(self, name: str, count: int, sizes: Sizes) -> bool:
+        """Whether the folder holds this vault with its index already."""
+        return (self.bed(name, count, sizes).data / _INDEXED).exists()
+
     def indexed(self, name: str, count: int, sizes: Sizes) -> tuple[Bed, dict[str, Any]]:
         """The same with its index; says on standard error that it takes a while. Also /health."""
         bed = self.bed(name, count, sizes)

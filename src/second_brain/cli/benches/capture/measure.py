@@ -119,5 +119,5 @@ def quantiles(compared: Iterable[Compared], kind: Kind) -> tuple[float, float, f
 
 def _passage(text: str) -> str:
     title = title_of(text)
-    cut = chunks(title, text, scan(text).headings, max_chars=1_600, overlap=200)
+    cut = chunks(title, text, scan(text).headings)
     return embedded_text(title, cut[0])
