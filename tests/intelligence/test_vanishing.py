@@ -190,3 +190,33 @@ def test_a_digest_that_was_asked_for_is_made_by_the_next_call(
     assert len(made) == 1
     assert {k: v for k, v in daemon.bytes_of_vault().items() if k in before} == before
     assert not daemon.crashes()
+
+
+def test_types_of_links_that_it_failed_in_by_night_come_later(
+    daemon: DaemonProcess, server: ScriptedServer
+) -> None:
+    daemon.kill()
+    properties = "tags: [brain]\nsecond-brain-id: sss\nsecond-brain-source: claude\n"
+    related = 'second-brain-related:\n  - "[[Leak]]"\n'
+    text = "The survey was moved because the keel bolt leaks.\n"
+    (daemon.vault / "Leak.md").write_text("---\ntags: [brain]\n---\nThe keel bolt leaks.\n")
+    (daemon.vault / "Survey.md").write_text(f"---\n{properties}{related}---\n{text}")
+    daemon.start()
+    daemon.wait_ready()
+    daemon.post("/maintain")
+    last = eventually(lambda: _finished(daemon), within=90)
+    assert "tried again when the model answers" in last["done"]["relations"]
+    assert daemon.health()["llm"]["waiting"]["relations"] == 1
+    daemon.kill()
+    quote = "because the keel bolt leaks"
+    server.always = Reply(json.dumps({"relation": "caused_by", "quote": quote}))
+    daemon.start()
+    note = daemon.vault / "Survey.md"
+    eventually(lambda: 'caused_by:\n  - "[[Leak]]"\n' in note.read_text("utf-8"), within=200)
+    eventually(lambda: "relations" not in waiting(daemon), within=60)
+    assert not daemon.crashes()
+
+
+def _finished(daemon: DaemonProcess) -> dict[str, Any] | None:
+    last: dict[str, Any] | None = daemon.get("/maintain")["last"]
+    return last if last and last["finished"] else None
