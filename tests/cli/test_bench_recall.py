@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from second_brain.cli.benches.recall.baselines import Baselines
-from second_brain.cli.benches.recall.data import DataSet, Document, read
+from second_brain.cli.benches.recall.data import DataSet, Document, chosen_set, read
 from second_brain.cli.benches.recall.measure import WAYS
 from second_brain.cli.benches.recall.scoring import mean, score
 from second_brain.cli.main import main
@@ -147,3 +147,27 @@ def test_a_set_goes_through_the_product_in_every_way(
     shown = run("--set", "talk-global", "--sample", "2")
     assert "talk global: 2 questions" in shown
     assert "without episodes" in shown
+
+    ways = ("--way", "recall", "--way", "RRF")
+    some = json.loads(run("--set", "talk-sessions", "--json", *ways))["lines"]
+    assert {line["set"] for line in some} == {"talk-sessions conv"}
+    assert {line["way"] for line in some} == {"recall", "RRF"}
+    given = ["--data", str(folder), "--model-dir", str(model_dir), "--set", "talk"]
+    refused = CliRunner().invoke(main, ["bench", "recall", *given, "--way", "magic"])
+    assert refused.exit_code != 0
+    assert "magic is none of: recall, without meaning" in refused.output
+
+
+def test_a_session_becomes_one_note_of_the_users_own(folder: Path) -> None:
+    lines = (folder / "talk" / "corpus.jsonl").read_text("utf-8").splitlines()
+    entries = [json.loads(line) for line in lines]
+    for entry in entries:
+        entry["session"] = 1 if entry["id"][1] in "abc" else 2
+    text = "".join(json.dumps(entry) + "\n" for entry in entries)
+    (folder / "talk" / "corpus.jsonl").write_text(text, "utf-8")
+    notes = chosen_set(folder, "talk-sessions")
+    assert [note.id for note in notes.documents] == ["0-1", "0-2", "1-1", "1-2"]
+    first = notes.documents[0]
+    assert (first.created, first.group) == (None, "0")
+    assert first.text == "# Session 1\n\n" + "".join(f"{said}\n" for _, _, said in TALK[:3])
+    assert [question.relevant for question in notes.questions[:3]] == [("0-2",), ("0-1",), ("0-1",)]

@@ -34,6 +34,8 @@ _MMR = 0.7
 _DAY_MS = 86_400_000
 _ASCII_WORD = re.compile(r"[a-z0-9_]{3,}")
 
+BASELINES = ("BM25 alone", "dense alone", "RRF", "original")
+
 
 class Baselines:
     """Over one set's documents, each embedded whole."""
@@ -55,7 +57,7 @@ class Baselines:
 
     def rank(self, questions: Mapping[str, str]) -> dict[str, Rankings]:
         """Every baseline's rankings, by its name."""
-        made: dict[str, Rankings] = {"BM25 alone": {}, "dense alone": {}, "RRF": {}, "original": {}}
+        made: dict[str, Rankings] = {name: {} for name in BASELINES}
         for id, text in questions.items():
             words = _best(self._bm25(text), positive=True)
             near = _best(self._vectors @ self._model.embed_query(text))

@@ -13,6 +13,8 @@ from second_brain.errors import InvalidInput
 
 SETS = ("locomo", "piaf", "cranfield", "xquad_en")
 
+_SESSIONS = "-sessions"
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -72,7 +74,7 @@ class DataSet:
             replace(q, relevant=tuple(dict.fromkeys(where[id] for id in q.relevant)))
             for q in self.questions
         )
-        return DataSet(f"{self.name}-sessions", notes, questions)
+        return DataSet(f"{self.name}{_SESSIONS}", notes, questions)
 
     def sampled(self, count: int | None) -> DataSet:
         """With at most so many of its questions, always the same ones."""
@@ -85,13 +87,9 @@ class DataSet:
 
 def chosen_set(folder: Path, name: str) -> DataSet:
     """The set of this name, or what `NAME-global` or `NAME-sessions` makes of set NAME."""
-    base, _, kind = name.partition("-")
-    data = read(folder, base)
-    if kind == "sessions":
-        return data.by_session()
-    if kind not in ("", "global"):
-        raise InvalidInput("set", f"{name} is no set: NAME, NAME-global or NAME-sessions")
-    return data
+    if name.endswith(_SESSIONS):
+        return read(folder, name.removesuffix(_SESSIONS)).by_session()
+    return read(folder, name.removesuffix("-global"))
 
 
 def read(folder: Path, name: str) -> DataSet:

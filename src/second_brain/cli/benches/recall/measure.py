@@ -10,11 +10,12 @@ from typing import Any
 
 import click
 
-from second_brain.cli.benches.recall.baselines import Baselines
+from second_brain.cli.benches.recall.baselines import BASELINES, Baselines
 from second_brain.cli.benches.recall.brain import indexed
 from second_brain.cli.benches.recall.data import DataSet, Question
 from second_brain.cli.benches.recall.scoring import Scores, mean, score
 from second_brain.config import Settings
+from second_brain.errors import InvalidInput
 from second_brain.index.embedding import Embedder
 from second_brain.memory.stages import Stages
 
@@ -67,7 +68,9 @@ def measure(
     say: Callable[[str], None] = lambda text: click.echo(text, err=True),
 ) -> list[Line]:
     """`together`: all documents in one vault, otherwise one vault a conversation. `ways`: only
-    these."""
+    these. Raises InvalidInput for a way that there is not."""
+    if unknown := sorted(set(ways) - {*WAYS, *BASELINES}):
+        raise InvalidInput("way", f"{unknown[0]} is none of: {', '.join((*WAYS, *BASELINES))}")
     vaults = [data] if together else data.groups()
     asked = {question.id: question for vault in vaults for question in vault.questions}
     scored: dict[str, dict[str, Scores]] = {}
@@ -92,7 +95,7 @@ async def _rankings(
         for way, stages in WAYS.items():
             if not ways or way in ways:
                 made[way] = await bench.rankings(questions, stages)
-    if ways and not set(ways) - set(WAYS):
+    if ways and set(ways).isdisjoint(BASELINES):
         return made
     others = await asyncio.to_thread(lambda: Baselines(data, model).rank(questions))
     return made | {way: found for way, found in others.items() if not ways or way in ways}
