@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -224,6 +225,21 @@ def test_a_clearly_better_match_keeps_its_place_even_if_it_repeats() -> None:
 
 def test_memories_without_a_vector_are_ranked_as_they_are() -> None:
     assert ids(diversify(scored(0.9, 0.89, 0.88), {}, 2)) == ["n0", "n1"]
+
+
+def test_two_of_one_subject_stay_where_they_are() -> None:
+    def at(degrees: float) -> NDArray[np.float32]:
+        angle = math.radians(degrees)
+        return np.array([math.cos(angle), math.sin(angle)], dtype=np.float32)
+
+    vectors = {"n0": at(0), "n1": at(30), "n2": at(80)}
+    assert ids(diversify(scored(0.90, 0.89, 0.87), vectors, 3)) == ["n0", "n2", "n1"]
+    assert ids(diversify(scored(0.90, 0.89, 0.87), vectors, 3, alike=0.9)) == ["n0", "n1", "n2"]
+    vectors["n1"] = at(5)
+    assert ids(diversify(scored(0.90, 0.89, 0.87), vectors, 3, alike=0.9)) == ["n0", "n2", "n1"]
+
+
+def test_of_nothing_nothing_is_chosen() -> None:
     assert diversify([], {}, 5) == []
     assert diversify(scored(0.9), {}, 0) == []
 

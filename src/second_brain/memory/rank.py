@@ -44,6 +44,7 @@ TIME_BONUS = 0.25
 
 TIE = 0.05
 MMR_LAMBDA = 0.7
+"""How near a tie is, and what relevance counts for in it against novelty. Table "Near ties"."""
 
 HOP_DECAY = 0.6
 MAX_HOPS = 3
@@ -267,19 +268,22 @@ def diversify(
     ranked: Sequence[Scored],
     vectors: Mapping[str, NDArray[np.float32]],
     limit: int,
+    *,
+    alike: float = 0.0,
     weight: float = MMR_LAMBDA,
 ) -> list[Scored]:
     """The first `limit` results, near ties ordered by what they add (maximal marginal relevance).
 
     `ranked` is best first; `vectors` are L2-normalised, one a memory; an entry without one counts
     as unlike all others. The best match stays first. At each place only entries within TIE of the
-    best that is left may step forward, by weight × score - (1 - weight) × the greatest cosine
-    to those already placed. Scores do not change.
+    best that is left may step forward, by weight × score - (1 - weight) × what the greatest
+    cosine to those already placed exceeds `alike` by: two of one subject need not say the same.
+    Scores do not change.
     """
     left = list(ranked)
     placed: list[Scored] = left[:1]
     del left[:1]
-    likeness = {entry.note_id: 0.0 for entry in left}
+    likeness = {entry.note_id: alike for entry in left}
     while left and len(placed) < limit:
         newest = vectors.get(placed[-1].note_id)
         for entry in left:
@@ -287,7 +291,9 @@ def diversify(
             if newest is not None and own is not None:
                 likeness[entry.note_id] = max(likeness[entry.note_id], float(own @ newest))
         tied = [entry for entry in left if entry.score >= left[0].score - TIE]
-        chosen = max(tied, key=lambda e: weight * e.score - (1 - weight) * likeness[e.note_id])
+        chosen = max(
+            tied, key=lambda e: weight * e.score - (1 - weight) * (likeness[e.note_id] - alike)
+        )
         left.remove(chosen)
         placed.append(chosen)
     return placed[: max(0, limit)]

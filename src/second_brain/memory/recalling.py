@@ -215,7 +215,8 @@ class Recalling:
             pool = renew(pool, vectors, signals, scale.similar)
         chosen = pool[:wanted]
         if self._stages.diversity and _has_ties(pool[: wanted + 1]):
-            chosen = rank.diversify(pool, vectors, wanted)
+            alike = scale.related if scale is not None else 0.0
+            chosen = rank.diversify(pool, vectors, wanted, alike=alike)
         hops: list[rank.Reached] = []
         if query.hops > 0 and chosen:
             direct = {entry.note_id: entry.score for entry in chosen}
