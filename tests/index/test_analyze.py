@@ -135,3 +135,4 @@ def test_pieces_of_an_identifier_are_told_from_words() -> None:
     assert parse_query("v1.9").parts >= {"1.9", "v1"}
     assert parse_query("ADR 16 beside ADR-016").parts == {"016"}
     assert parse_query("low-tide nationaux 2019 C++").parts == frozenset()
+    assert parse_query("\x82\xb4 \x12").parts == frozenset()

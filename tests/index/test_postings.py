@@ -16,14 +16,10 @@ from lance_tables import row, with_table
 from second_brain.index.analyze import parse_query
 from second_brain.index.passages import ChunkRow, SearchFilter
 from second_brain.index.postings import (
-    CLOSE,
     FEW,
     K1,
-    LONG,
     NEAR,
     PAIR,
-    REACH,
-    TOGETHER,
     B,
     Postings,
 )
@@ -33,7 +29,7 @@ WORDS = ["a", "b", "c", "d"]
 passages = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=12),
     # Long ones, of which only some words are asked for.
-    st.lists(st.sampled_from([*WORDS, *["other"] * 30]), min_size=LONG - 2, max_size=LONG + 40),
+    st.lists(st.sampled_from([*WORDS, *["other"] * 30]), min_size=70, max_size=110),
 )
 changes = st.lists(st.tuples(st.integers(0, 300), passages), max_size=25)
 
@@ -56,7 +52,7 @@ def expected(texts: dict[int, list[str]], asked: list[tuple[str, ...]], place: i
     def worth(term: str) -> float:
         return value(own.count(term), sum(term in text for text in texts.values()))
 
-    def pair(first: tuple[str, ...], second: tuple[str, ...], within: int, worth: float) -> float:
+    def pair(first: tuple[str, ...], second: tuple[str, ...], within: int) -> float:
         # Which of the two is the rarer is told by all passages together.
         every = sum(sum(term in first for term in text) for text in texts.values())
         other = sum(sum(term in second for term in text) for text in texts.values())
@@ -72,16 +68,11 @@ def expected(texts: dict[int, list[str]], asked: list[tuple[str, ...]], place: i
                 if term in rare
             )
 
-        return worth * value(often(own), sum(often(text) > 0 for text in texts.values()))
+        return PAIR * value(often(own), sum(often(text) > 0 for text in texts.values()))
 
-    beside = sum(pair(first, second, NEAR, PAIR) for first, second in pairwise(asked))
-    close = sum(
-        pair(first, second, CLOSE, TOGETHER)
-        for place, first in enumerate(asked)
-        for second in asked[place + 1 : place + REACH]
-    )
+    beside = sum(pair(first, second, NEAR) for first, second in pairwise(asked))
     words = sum(max(worth(term) for term in word) for word in asked)
-    return words + beside + (close if len(own) >= LONG else 0.0)
+    return words + beside
 
 
 @given(changes, ASKED)

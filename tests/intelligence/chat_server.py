@@ -36,10 +36,12 @@ class Reply:
 
 
 class ScriptedServer:
-    """Answers by the `script`, one reply a request, then by `always`. `asked` keeps requests."""
+    """Answers by the `script`, one reply to each request that is `scripted`, then by `always`.
+    `asked` keeps requests."""
 
     def __init__(self) -> None:
         self.script: list[Reply] = []
+        self.scripted: Callable[[dict[str, Any]], bool] = lambda request: True
         self.always = Reply("Nothing was scripted.")
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
@@ -53,9 +55,11 @@ class ScriptedServer:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
 
-    def next_reply(self) -> Reply:
+    def next_reply(self, request: dict[str, Any]) -> Reply:
         with self._lock:
-            return self.script.pop(0) if self.script else self.always
+            if self.script and self.scripted(request):
+                return self.script.pop(0)
+            return self.always
 
     def wait_closed(self, seconds: float) -> bool:
         return self._closing.wait(seconds)
@@ -79,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.owner.asked.append({"path": self.path, **request})
         self.owner.keys.append(self.headers.get("Authorization"))
-        reply = self.owner.next_reply()
+        reply = self.owner.next_reply(request)
         with suppress(BrokenPipeError, ConnectionResetError):
             self._answer(reply, request)
 

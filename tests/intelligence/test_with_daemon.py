@@ -38,6 +38,8 @@ def write_notes(vault: Path) -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[ScriptedServer]:
     with scripted_server() as running:
+        # What waits in the queue may be asked about at any time; only a chat is streamed.
+        running.scripted = lambda request: bool(request.get("stream"))
         yield running
 
 

@@ -44,7 +44,7 @@ def index_folder(brain: Brain) -> Path:
 
 
 def test_only_what_changed_is_embedded(brain: Brain) -> None:
-    long = "\n\n".join(f"# Part {n}\n" + f"word{n} " * 150 for n in range(5))
+    long = "\n\n".join(f"# Part {n}\n" + f"word{n} " * 80 for n in range(5))
     brain.note("sub/A.md", long)
     brain.note("B.md", "other")
 

@@ -97,7 +97,7 @@ def _parts(words: Iterable[tuple[str, ...]]) -> frozenset[str]:
     """The terms that stand for nothing but a piece of something with a digit in it."""
     pieces: set[str] = set()
     wholes: set[str] = set()
-    for word in words:
+    for word in filter(None, words):
         named = any(char.isdigit() for char in word[0])
         pieces.update(word[1:] if named else ())
         wholes.update(word[:1] if named else word)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,23 +32,15 @@ PAIR = 0.3
 
 NEAR = 4
 """Terms from one to the other at most, for words side by side: a word has up to three spellings
-here, and "of the" may stand between."""
-
-CLOSE, REACH, TOGETHER = 12, 4, 0.2
-"""In a long passage, any two of REACH words in a row of the question that stand within CLOSE terms
-are worth this share: there it speaks of both, and not of each in another place."""
-
-LONG = 72
-"""Terms of a long passage: in a shorter one everything is close. See "Words side by side" in
-README.md for the six."""
+here, and "of the" may stand between. See "Words side by side" in README.md for both."""
 
 PART = 0.5
 """What a piece of an identifier is worth as a share of a word: a passage full of "entry 16" is not
 what was meant by ADR-016."""
 
 _SHIFT = 16
-# Further words of an endless passage stand where the last ones do; never close to the next passage.
-_LAST = (1 << _SHIFT) - 1 - CLOSE
+# Further words of an endless passage stand where the last ones do; never near the next passage.
+_LAST = (1 << _SHIFT) - 1 - NEAR
 
 _Weights = tuple[NDArray[np.intp], NDArray[np.float32]]
 """The places where something is, each once, and what it is worth there."""
@@ -122,9 +114,8 @@ class Postings:
         L is worth idf * f * (K1 + 1) / (f + K1 * (1 - B + B * (L + FEW) / (mean L + FEW))).
 
         Each two words that follow each other here are PAIR times what a term would be worth that
-        stands wherever the two are within NEAR terms, in either order, and any two of REACH words
-        in a row TOGETHER times that where they are within CLOSE in a long passage: Metzler and
-        Croft, A Markov Random Field Model for Term Dependencies (2005), sequential dependence.
+        stands wherever the two are within NEAR terms, in either order: Metzler and Croft, A Markov
+        Random Field Model for Term Dependencies (2005), sequential dependence.
         """
         weights: NDArray[np.float32] = np.zeros(places, dtype=np.float32)
         asked = list(dict.fromkeys(map(tuple, words)))
@@ -143,20 +134,10 @@ class Postings:
                     best[found] = np.maximum(best[found], values)
                 weights += best
         where = [self._all_spots(word) for word in asked]
-        for first, word in enumerate(asked):
-            for second in range(first + 1, min(first + REACH, len(asked))):
-                if not set(word).isdisjoint(asked[second]):
-                    continue
-                spots, apart = _apart(where[first], where[second])
-                close = spots[apart <= CLOSE]
-                if len(close) == 0:
-                    continue
-                found, values = self._worth(close, TOGETHER)
-                in_long = self._lengths[found] >= LONG
-                weights[found[in_long]] += values[in_long]
-                if second == first + 1 and len(beside := spots[apart <= NEAR]):
-                    found, values = self._worth(beside, PAIR)
-                    weights[found] += values
+        for (first, at), (second, beside) in pairwise(zip(asked, where, strict=True)):
+            if set(first).isdisjoint(second) and len(at) and len(beside):
+                found, values = self._worth(_near(at, beside), PAIR)
+                weights[found] += values
         return weights
 
     def _spots(self, term: str) -> NDArray[np.uint64] | None:
@@ -185,15 +166,11 @@ class Postings:
         return found, values.astype(np.float32, copy=False)
 
 
-def _apart(
-    first: NDArray[np.int64], second: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The spots of the rarer of the two, and how far from each the next one of the other is; both
-    sorted."""
+def _near(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The spots of the rarer of the two that have one of the other's within NEAR; both sorted."""
     rare, common = sorted((first, second), key=len)
-    if len(rare) == 0:
-        return rare, rare
     after = np.searchsorted(common, rare)
     ahead = common[np.minimum(after, len(common) - 1)] - rare
     behind = rare - common[np.maximum(after - 1, 0)]
-    return rare, np.minimum(np.abs(ahead), np.abs(behind))
+    found: NDArray[np.int64] = rare[np.minimum(np.abs(ahead), np.abs(behind)) <= NEAR]
+    return found
