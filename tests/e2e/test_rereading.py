@@ -5,23 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from harness import DaemonProcess, eventually
-
-
-@pytest.fixture
-def daemon(tmp_path: Path, model_dir: Path) -> Iterator[DaemonProcess]:
-    (tmp_path / "vault").mkdir()
-    daemon = DaemonProcess(tmp_path / "vault", tmp_path / "data", model_dir)
-    try:
-        daemon.start()
-        daemon.wait_ready()
-        yield daemon
-    finally:
-        daemon.close()
+from harness import DaemonProcess, MakeDaemon, eventually
 
 
 def pairs(daemon: DaemonProcess) -> list[set[str]]:
@@ -30,8 +16,12 @@ def pairs(daemon: DaemonProcess) -> list[set[str]]:
 
 
 def test_an_edit_is_compared_soon_and_an_import_by_night(
-    daemon: DaemonProcess, tmp_path: Path
+    make_daemon: MakeDaemon, tmp_path: Path
 ) -> None:
+    (tmp_path / "vault").mkdir()
+    daemon = make_daemon(tmp_path / "vault")
+    daemon.start()
+    daemon.wait_ready()
     old = daemon.post("/capture", content="The mooring of Calypso is on pontoon K, place 12.")["id"]
     other = daemon.post("/capture", content="The stove of Calypso burns paraffin.")["id"]
     assert pairs(daemon) == []
@@ -60,4 +50,3 @@ def test_an_edit_is_compared_soon_and_an_import_by_night(
     daemon.post("/maintain")
     eventually(lambda: (last := daemon.get("/maintain")["last"]) and last["finished"], within=90)
     assert set(facts) in pairs(daemon)
-    assert not daemon.crashes()

@@ -100,6 +100,15 @@ def test_long_sections_are_cut_at_paragraphs_then_sentences_then_words() -> None
     assert all(re.fullmatch(r"(word ?)+", c.text) for c in cut(words))
 
 
+@given(st.integers(801, 6_000))
+def test_what_is_a_little_too_long_leaves_no_scrap(length: int) -> None:
+    body = ("The harbour opens. " * 400)[:length].rstrip()
+    cut = chunks("", body, (), max_chars=800, overlap=100)
+    sizes = [chunk.end - chunk.start for chunk in cut]
+    assert max(sizes) <= 800
+    assert len(sizes) == 1 or min(sizes) >= 300
+
+
 def test_overlap_begins_at_a_sentence() -> None:
     found = cut(PROSE * 5)
     assert len(found) > 2

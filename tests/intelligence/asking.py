@@ -6,9 +6,12 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from chat_server import data_of
+from chat_server import ScriptedServer, data_of
 from harness import DaemonProcess
 
 
@@ -40,3 +43,19 @@ def brain(daemon: DaemonProcess, command: str) -> str:
         check=True,
         timeout=100,
     ).stdout
+
+
+@contextmanager
+def running_with(
+    server: ScriptedServer, vault: Path, data: Path, model_dir: Path, **env: str
+) -> Iterator[DaemonProcess]:
+    """A daemon whose language model is `server`, ready; `env` are settings without the prefix."""
+    given = ("--llm-url", server.url, "--llm-model", "small")
+    daemon = DaemonProcess(vault, data, model_dir, *given)
+    daemon.env.update({f"SECOND_BRAIN_{name}": value for name, value in env.items()})
+    try:
+        daemon.start()
+        daemon.wait_ready()
+        yield daemon
+    finally:
+        daemon.close()

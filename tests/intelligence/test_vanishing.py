@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from asking import labels
+from asking import labels, running_with
 from chat_server import Reply, ScriptedServer, scripted_server
 from harness import DaemonProcess, eventually
 
@@ -33,17 +33,10 @@ def daemon(tmp_path: Path, model_dir: Path, server: ScriptedServer) -> Iterator[
     server.script.clear()
     server.asked.clear()
     server.always = GONE
-    daemon = DaemonProcess(
-        tmp_path / "vault", tmp_path / "data", model_dir,
-        "--llm-url", server.url, "--llm-model", "small",
-    )  # fmt: skip
-    daemon.env["SECOND_BRAIN_LLM_TIMEOUT_SECONDS"] = "60"
-    try:
-        daemon.start()
-        daemon.wait_ready()
+    with running_with(
+        server, tmp_path / "vault", tmp_path / "data", model_dir, LLM_TIMEOUT_SECONDS="60"
+    ) as daemon:
         yield daemon
-    finally:
-        daemon.close()
 
 
 def about_the_two(request: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import brain, label_of, labels, say
+from asking import brain, label_of, labels, running_with, say
 from chat_server import Reply, ScriptedServer, data_of, scripted_server
 from harness import DaemonProcess, age, eventually
 
@@ -49,18 +49,13 @@ def running(
 ) -> Iterator[DaemonProcess]:
     place = tmp_path_factory.mktemp("llm")
     write_notes(place / "vault")
-    daemon = DaemonProcess(
-        place / "vault", place / "data", model_dir, "--llm-url", server.url, "--llm-model", "small"
-    )
-    daemon.env["SECOND_BRAIN_LLM_API_KEY"] = "key-of-the-model"
-    daemon.env["SECOND_BRAIN_LLM_TIMEOUT_SECONDS"] = "15"
-    daemon.env["SECOND_BRAIN_MAINTENANCE_REPORT"] = "true"
-    try:
-        daemon.start()
-        daemon.wait_ready()
+    settings = {
+        "LLM_API_KEY": "key-of-the-model",
+        "LLM_TIMEOUT_SECONDS": "15",
+        "MAINTENANCE_REPORT": "true",
+    }
+    with running_with(server, place / "vault", place / "data", model_dir, **settings) as daemon:
         yield daemon
-    finally:
-        daemon.close()
 
 
 @pytest.fixture

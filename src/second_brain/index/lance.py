@@ -201,10 +201,10 @@ def folder(uri: str, name: str) -> Path:
     return Path(absolute(uri)) / f"{name}.lance"
 
 
-def folder_size(folder: Path) -> int:
-    """Bytes of all files in it."""
+def folder_size(place: Path) -> int:
+    """Bytes of all files below a folder."""
     total = 0
-    for file in folder.rglob("*"):
+    for file in place.rglob("*"):
         try:
             total += file.stat().st_size
         except FileNotFoundError:

@@ -78,11 +78,11 @@ class Postings:
         places = np.array(list(passages), dtype=np.uint64)
         self._lengths[places] = lengths
         self._total += float(lengths.sum())
-        term = np.fromiter(map(numbers.__getitem__, chain.from_iterable(split)), np.intp)
-        at = np.arange(len(term)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        numbered = np.fromiter(map(numbers.__getitem__, chain.from_iterable(split)), np.intp)
+        at = np.arange(len(numbered)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         spots = np.repeat(places << _SHIFT, lengths) | np.minimum(at, _LAST).astype(np.uint64)
-        spots = spots[np.argsort(term, kind="stable")]
-        ends = np.cumsum(np.bincount(term)).tolist()
+        spots = spots[np.argsort(numbered, kind="stable")]
+        ends = np.cumsum(np.bincount(numbered)).tolist()
         for (name, number), end in zip(numbers.items(), ends, strict=True):
             start = ends[number - 1] if number else 0
             own = self._terms.setdefault(name, array("Q"))

@@ -37,7 +37,7 @@ class RecallCounter:
         """Wait until all that was counted is stored."""
         while self._writing is not None and not self._writing.done():
             self._hurry.set()
-            await self._writing
+            await asyncio.wait([self._writing])
 
     async def _write(self) -> None:
         while self._recalled:

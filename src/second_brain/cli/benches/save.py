@@ -12,7 +12,7 @@ from second_brain.cli.benches.process import DaemonProcess
 from second_brain.cli.benches.table import Table
 from second_brain.cli.benches.workspace import Bed, Workspace
 
-_SAVED = 0.5
+SAVED = 0.5
 
 
 def measure(table: Table, place: Workspace, *, count: int, samples: int) -> None:
@@ -24,12 +24,12 @@ def measure(table: Table, place: Workspace, *, count: int, samples: int) -> None
         table.add_times(
             "saved in place until recalled",
             saves(bed, daemon, samples, "inplace", in_place),
-            _SAVED,
+            SAVED,
         )
         table.add_times(
             "saved by rename until recalled",
             saves(bed, daemon, samples, "renamed", by_rename),
-            _SAVED,
+            SAVED,
         )
         latencies, found = remembers(daemon, samples)
         table.add_times("remember, until it answers", latencies)

@@ -15,7 +15,6 @@ from second_brain.cli.benches.process import DaemonProcess
 from second_brain.cli.benches.table import Table
 from second_brain.cli.benches.workspace import Bed, Workspace
 
-_SAVED = 0.5
 _MEMORY_MB = 700.0
 _MEMORY_UP_TO = 20_000
 _CHANGED = 50
@@ -94,7 +93,7 @@ def _recalls(table: Table, bed: Bed, daemon: DaemonProcess, count: int, queries:
 
 def _changes(table: Table, bed: Bed, daemon: DaemonProcess, count: int, samples: int) -> None:
     saved = save.saves(bed, daemon, samples, "inplace", save.in_place)
-    table.add_times(f"saved until recalled, {count:,} notes", saved, _SAVED)
+    table.add_times(f"saved until recalled, {count:,} notes", saved, save.SAVED)
     taken, found = save.remembers(daemon, samples)
     table.add_times(f"remember, {count:,} notes", taken)
     share = 100 * found / samples
